@@ -2,6 +2,7 @@
 # -DSLABCAST_TESTS=NATIVE they are all the tests; that is how other systems are tested (tests/platforms/run.sh).
 slab_test(test_api api/test_api.c fixtures/counting_scene.c fixtures/refused.c NATIVE 0)
 slab_test(test_scene api/test_scene.c fixtures/refused.c NATIVE 1 8 16)
+slab_test(test_host_memory api/test_host_memory.c fixtures/mixed_fates.c NATIVE 0)
 slab_test(test_update api/test_update.c fixtures/refused.c fixtures/expect.c NATIVE 1 8 16)
 slab_test(test_instances api/test_instances.c fixtures/expect.c NATIVE 1 8 16)
 slab_test(test_instances_edges api/test_instances_edges.c fixtures/expect.c NATIVE 1 8 16)

@@ -128,6 +128,20 @@ static slab_status unmap(gpu_queue *queue, gpu_buffer *buffer, void *mapped, con
   return SLAB_OK;
 }
 
+/* Every context has it where one has (CU_MEMHOSTALLOC_PORTABLE; what a caller has registered, too). */
+static bool is_pinned(const device *d, const void *bytes, size_t size) {
+  const CUdeviceptr at = (CUdeviceptr)(uintptr_t)bytes;
+  unsigned type = 0;
+  CUdeviceptr first = 0;
+  size_t all = 0;
+  (void)d;
+  return cuda_call.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) == CUDA_SUCCESS &&
+         type == CU_MEMORYTYPE_HOST &&
+         cuda_call.cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, at) == CUDA_SUCCESS &&
+         cuda_call.cuPointerGetAttribute(&all, CU_POINTER_ATTRIBUTE_RANGE_SIZE, at) == CUDA_SUCCESS && size <= all &&
+         at - first <= all - size;
+}
+
 static const gpu_driver cuda_driver = {
     .list = cuda_list,
     .open = cuda_open,
@@ -140,6 +154,7 @@ static const gpu_driver cuda_driver = {
     .copy = copy,
     .map = map,
     .unmap = unmap,
+    .is_pinned = is_pinned,
     .alike = cuda_alike,
     .build = cuda_build,
     .release_program = cuda_release_program,

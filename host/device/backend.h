@@ -54,6 +54,10 @@ struct backend {
    * open. After a failure close is called too. */
   slab_status (*open)(slab_context *, device *, const found_device *);
   void (*close)(device *);
+  /* Takes memory of the host that copies to and from this device reach directly, where the system gives some. NULL: the
+   * backend never copies. */
+  bool (*pin)(const device *, size_t size, void **own, void **bytes);
+  void (*unpin)(const device *, void *own, void *bytes);
 
   /* Uploads a scene. *in_place: the arrays are used in place and must outlive the upload. After a failure release is
    * called too. */

@@ -31,6 +31,7 @@ slab_status context_allocate(size_t devices, slab_context **context) {
   *context = calloc(1, size);
   if (*context == NULL) return fail_memory(size, "a context");
   atomic_init(&(*context)->references, 1);
+  os_mutex_init(&(*context)->memories.lock);
   return SLAB_OK;
 }
 
@@ -97,6 +98,7 @@ void context_retain(slab_context *context) { atomic_fetch_add(&context->referenc
 void context_release(slab_context *context) {
   if (context == NULL || atomic_fetch_sub(&context->references, 1) != 1) return;
   for (uint32_t i = 0; i < context->device_count; i++) device_close(&context->devices[i]);
+  os_mutex_destroy(&context->memories.lock);
   free(context);
 }
 

@@ -5,13 +5,15 @@
 #include <stdatomic.h>
 
 #include "device/found.h"
+#include "device/host_memory.h"
 #include "record/device.h"
 #include "slabcast.h"
 
 struct slab_context {
-  atomic_uint references; /* held by its creator and its scenes */
+  atomic_uint references; /* held by its creator, its scenes and its memories */
   slab_layout layout;     /* layout of BVHs, never SLAB_LAYOUT_DEFAULT */
   uint32_t threads;       /* as pool_run takes it */
+  host_memories memories; /* each holds the context */
   uint32_t device_count;
   device devices[]; /* at least one */
 };

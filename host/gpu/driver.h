@@ -86,6 +86,9 @@ typedef struct gpu_driver {
   slab_status (*map)(gpu_queue *, gpu_buffer *, gpu_access, size_t at, size_t size, bool wait, gpu_order,
                      const char *what, void **mapped);
   slab_status (*unmap)(gpu_queue *, gpu_buffer *, void *mapped, const char *what);
+  /* Whether memory of the host is pinned, whoever did that: copies to and from it are as fast as of GPU_PINNED. NULL:
+   * the API does not say. */
+  bool (*is_pinned)(const device *, const void *bytes, size_t size);
 
   /* ---- kernels ---- */
   /* Whether a build of this program for `other`, whose GPU is an equal one, can serve this device. */

@@ -1,11 +1,13 @@
-/* Runs one chunk of rays: copies it to the device, launches the kernels and copies the results back. Kernels run on the
- * device's one queue. Copies run on a queue of each chunk's own, so that one chunk is cast while others are copied. */
+/* Runs one chunk of rays: copies it to the device, launches the kernels and copies the results back, all on one queue.
+ * Where memory is copied each chunk in flight has a queue of its own, so that one is cast while others are copied, and
+ * small ones are cast together. */
 #include <stdlib.h>
 
 #include "base/pool.h"
 #include "data/types.h"
 #include "device/backend.h"
 #include "device/context.h"
+#include "device/host_memory.h"
 #include "gpu/gpu.h"
 #include "gpu/launch.h"
 #include "gpu/staging.h"
@@ -14,13 +16,20 @@
 #include "work/chunk_memory.h"
 #include "work/uniforms.h"
 
-enum { CHUNK_EVENTS = 6, FETCHES = 2 };
+enum { CHUNK_EVENTS = 11, FETCHES = 2 };
 
 /* Results that are being copied to host memory: offset and size in bytes. */
 typedef struct fetch {
   size_t at, size;
   void *mapped; /* the mapping, where buffers are used in place */
 } fetch;
+
+/* An array of the host, or what a chunk takes of it. */
+typedef struct host_array {
+  const void *bytes;
+  size_t size;
+  bool direct; /* copies reach it as it is */
+} host_array;
 
 /* chunk.in_flight: a chunk between its begin and its end. All zero between two chunks, except staging_buffers. */
 typedef struct flight {
@@ -31,6 +40,7 @@ typedef struct flight {
   gpu_buffer *in_place[PARTS]; /* buffers that use the caller's memory */
   chunk_memory memory;
   size_t result_bytes;    /* bytes of results that are written */
+  bool direct;            /* copies reach the results as they are */
   fetch fetches[FETCHES]; /* parts of the results that are read */
   int fetch_count;
   gpu_event *events[CHUNK_EVENTS]; /* of every command that can fail while it runs */
@@ -48,29 +58,48 @@ static void *writable(const void *bytes) {
   return cast_away.out;
 }
 
-static slab_status write_buffer(const device *d, const staging_buffers *s, gpu_buffer *buffer, const void *bytes,
-                                size_t size, const char *what) {
-  return driver_of(d)->write(s->queue, buffer, 0, bytes, size, false, (gpu_order){0}, what);
+/* Of a command whose event the flight keeps. */
+static gpu_order order_of(flight *s) { return (gpu_order){.done = &s->events[s->event_count]}; }
+
+/* Keeps the event of a command that was enqueued. */
+static slab_status kept(flight *s, slab_status enqueued) {
+  if (enqueued == SLAB_OK) s->event_count++;
+  return enqueued;
 }
 
+static slab_status write_buffer(const device *d, flight *s, gpu_buffer *buffer, const void *bytes, size_t size,
+                                const char *what) {
+  return kept(s, driver_of(d)->write(s->staging_buffers->queue, buffer, 0, bytes, size, false, order_of(s), what));
+}
+
+/* Memory of the caller's, which may be pinned. */
+static host_array callers_array(const cast *c, const device *d, const void *bytes, size_t size) {
+  const gpu_driver *driver = driver_of(d);
+  const bool pinned = driver->is_pinned != NULL && driver->is_pinned(d, bytes, size);
+  return (host_array){bytes, size, pinned || host_memories_have(&c->scene->context->memories, d, bytes, size)};
+}
+
+static host_array own_array(const void *bytes, size_t size) { return (host_array){bytes, size, false}; }
+
 /* Copies to the reserved staging buffer. */
-static slab_status copy_in(const device *d, const flight *s, part p, const void *bytes, size_t size, const char *what) {
+static slab_status copy_in(const device *d, flight *s, part p, host_array from, const char *what) {
   const staging *to = &s->staging_buffers->staged[p];
-  if (to->pinned != NULL) pool_copy(s->threads, to->pinned, bytes, size);
-  return write_buffer(d, s->staging_buffers, to->buffer, to->pinned != NULL ? to->pinned : bytes, size, what);
+  const bool stages = to->pinned != NULL && !from.direct;
+  if (stages) pool_copy(s->threads, to->pinned, from.bytes, from.size);
+  return write_buffer(d, s, to->buffer, stages ? to->pinned : from.bytes, from.size, what);
 }
 
 /* Uses the array in place where the device can, else copies it. */
-static slab_status input(const device *d, flight *s, part p, const void *bytes, size_t size, const char *what,
-                         gpu_buffer **buffer) {
+static slab_status input(const device *d, flight *s, part p, host_array from, const char *what, gpu_buffer **buffer) {
   if (d->in_place) {
-    slab_status status = driver_of(d)->create(d, GPU_READ, GPU_GIVEN, size, writable(bytes), what, &s->in_place[p]);
+    slab_status status =
+        driver_of(d)->create(d, GPU_READ, GPU_GIVEN, from.size, writable(from.bytes), what, &s->in_place[p]);
     *buffer = s->in_place[p];
     return status;
   }
-  slab_status status = staging_reserve(d, s->staging_buffers, p, size, what);
+  slab_status status = staging_reserve(d, s->staging_buffers, p, from.size, from.direct, what);
   *buffer = s->staging_buffers->staged[p].buffer;
-  return status == SLAB_OK ? copy_in(d, s, p, bytes, size, what) : status;
+  return status == SLAB_OK ? copy_in(d, s, p, from, what) : status;
 }
 
 static bool collects(const cast *c) { return c->collected != NULL; }
@@ -100,10 +129,12 @@ static slab_status output(const cast *c, const device_scene *on, flight *s) {
                                   &s->in_place[PART_RESULTS]);
     s->launch.results = s->in_place[PART_RESULTS];
   } else {
-    status = staging_reserve(d, s->staging_buffers, PART_RESULTS, s->result_bytes, "results");
+    s->direct = !collects(c) && callers_array(c, d, results_of(c, s), s->result_bytes).direct;
+    status = staging_reserve(d, s->staging_buffers, PART_RESULTS, s->result_bytes, s->direct, "results");
     s->launch.results = s->staging_buffers->staged[PART_RESULTS].buffer;
     if (status == SLAB_OK && collects(c))
-      status = copy_in(d, s, PART_RESULTS, s->memory.batch->results, TAKEN_NUMBERS * sizeof(uint32_t), "results");
+      status =
+          copy_in(d, s, PART_RESULTS, own_array(s->memory.batch->results, TAKEN_NUMBERS * sizeof(uint32_t)), "results");
   }
   return status;
 }
@@ -112,7 +143,7 @@ static slab_status input_offsets(const cast *c, const device *d, flight *s) {
   const size_t size = ((size_t)s->of->count + 1) * sizeof *s->memory.offsets;
   const slab_status status = chunk_memory_offsets(&s->memory, c, s->of);
   if (status != SLAB_OK) return status;
-  return input(d, s, PART_OFFSETS, s->memory.offsets, size, "offsets", &s->launch.offsets);
+  return input(d, s, PART_OFFSETS, own_array(s->memory.offsets, size), "offsets", &s->launch.offsets);
 }
 
 static slab_status clear_invalid(const device *d, flight *s) {
@@ -122,7 +153,7 @@ static slab_status clear_invalid(const device *d, flight *s) {
   if (own->invalid == NULL)
     status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, sizeof zero, NULL, "the invalid count", &own->invalid);
   s->launch.invalid = own->invalid;
-  return status == SLAB_OK ? write_buffer(d, own, own->invalid, &zero, sizeof zero, "the invalid count") : status;
+  return status == SLAB_OK ? write_buffer(d, s, own->invalid, &zero, sizeof zero, "the invalid count") : status;
 }
 
 static slab_status reserve_fallback(const device *d, flight *s) {
@@ -141,8 +172,8 @@ static slab_status reserve_fallback(const device *d, flight *s) {
 static slab_status input_sorted(const cast *c, const device *d, flight *s) {
   const slab_status status = chunk_memory_sort(&s->memory, c, s->of, s->threads);
   if (status != SLAB_OK) return status;
-  return input(d, s, PART_SORTED, s->memory.sorted, s->of->count * sizeof *s->memory.sorted, "the order of rays",
-               &s->launch.sorted);
+  const host_array sorted = own_array(s->memory.sorted, s->of->count * sizeof *s->memory.sorted);
+  return input(d, s, PART_SORTED, sorted, "the order of rays", &s->launch.sorted);
 }
 
 static slab_status send(const cast *c, const device_scene *on, flight *s) {
@@ -153,13 +184,15 @@ static slab_status send(const cast *c, const device_scene *on, flight *s) {
   const bool sorted = s->of->traversal == SLAB_TRAVERSAL_SORTED;
   l->deferred = launch_defers(on, c->query);
   l->interleaved = sorted || s->of->traversal == SLAB_TRAVERSAL_INTERLEAVED;
-  slab_status status = input(d, s, PART_RAYS, c->rays + s->of->first, s->of->count * sizeof *c->rays, "rays", &l->rays);
+  const host_array rays = callers_array(c, d, c->rays + s->of->first, s->of->count * sizeof *c->rays);
+  slab_status status = input(d, s, PART_RAYS, rays, "rays", &l->rays);
   if (status == SLAB_OK) status = output(c, on, s);
   if (status == SLAB_OK && sorted) status = input_sorted(c, d, s);
   if (status == SLAB_OK && c->offsets != NULL) status = input_offsets(c, d, s);
   if (status == SLAB_OK && l->uniforms.skip)
-    status = input(d, s, PART_SKIPS, c->options->skip + s->of->first, s->of->count * sizeof *c->options->skip, "skips",
-                   &l->skips);
+    status = input(d, s, PART_SKIPS,
+                   callers_array(c, d, c->options->skip + s->of->first, s->of->count * sizeof *c->options->skip),
+                   "skips", &l->skips);
   if (status == SLAB_OK && l->uniforms.invalid) status = clear_invalid(d, s);
   if (status == SLAB_OK && l->uniforms.packet != 0) status = reserve_fallback(d, s);
   return status;
@@ -167,33 +200,14 @@ static slab_status send(const cast *c, const device_scene *on, flight *s) {
 
 /* ---- the kernels ---- */
 
-/* The order of a command whose event the flight keeps, after `count` events of it. */
-static gpu_order order_after(flight *s, uint32_t count) {
-  return (gpu_order){.count = count, .after = count == 0 ? NULL : s->events, .done = &s->events[s->event_count]};
-}
-
-/* Keeps the event of a command that was enqueued. */
-static slab_status kept(flight *s, slab_status enqueued) {
-  if (enqueued == SLAB_OK) s->event_count++;
-  return enqueued;
-}
-
-/* Whether transfers have their own queue; kernels and transfers must then wait for each other. */
-static bool is_apart(const device *d, const flight *s) { return s->staging_buffers->queue != gpu_of(d)->queue; }
-
-static slab_status mark_sent(const device *d, flight *s) {
-  return kept(s, driver_of(d)->mark(s->staging_buffers->queue, order_after(s, 0), "a cast"));
-}
-
 static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s) {
-  gpu_queue *queue = gpu_of(on->device)->queue;
-  slab_status status = is_apart(on->device, s) ? mark_sent(on->device, s) : SLAB_OK;
-  const uint32_t sent = s->event_count;
-  if (status == SLAB_OK && s->launch.fallback != NULL)
-    status = kept(s, launch_packets(on, c->query, &s->launch, queue, order_after(s, sent)));
-  if (status == SLAB_OK) status = kept(s, launch_enqueue(on, c->query, &s->launch, queue, order_after(s, sent)));
-  if (status == SLAB_OK && s->launch.deferred && ATTRIBUTES_WAIT(s->of->count))
-    status = kept(s, launch_attributes(on, c->query, &s->launch, queue, order_after(s, 0)));
+  gpu_queue *queue = s->staging_buffers->queue;
+  launch *l = &s->launch;
+  slab_status status = SLAB_OK;
+  if (l->fallback != NULL) status = kept(s, launch_packets(on, c->query, l, queue, order_of(s)));
+  if (status == SLAB_OK) status = kept(s, launch_enqueue(on, c->query, l, queue, order_of(s)));
+  if (status == SLAB_OK && l->deferred && ATTRIBUTES_WAIT(s->of->count))
+    status = kept(s, launch_attributes(on, c->query, l, queue, order_of(s)));
   return status;
 }
 
@@ -201,14 +215,13 @@ static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s
 
 static slab_status read_buffer(const device *d, flight *s, gpu_buffer *buffer, size_t at, void *bytes, size_t size,
                                const char *what) {
-  return kept(s,
-              driver_of(d)->read(s->staging_buffers->queue, buffer, at, bytes, size, false, order_after(s, 0), what));
+  return kept(s, driver_of(d)->read(s->staging_buffers->queue, buffer, at, bytes, size, false, order_of(s), what));
 }
 
 /* After the mapping the results are in the caller's array. */
 static slab_status map_results(const device *d, flight *s, fetch *f) {
   return kept(s, driver_of(d)->map(s->staging_buffers->queue, s->launch.results, GPU_READ, f->at, f->size, false,
-                                   order_after(s, 0), "results", &f->mapped));
+                                   order_of(s), "results", &f->mapped));
 }
 
 /* Unmaps only after the mappings have ended, although nothing changes the results any more: some drivers refuse an
@@ -224,8 +237,13 @@ static slab_status unmap_results(const device *d, flight *s, const char *what) {
   return status;
 }
 
+/* Pinned memory that results go through; NULL: none. */
+static unsigned char *results_staged(const flight *s) {
+  return s->direct ? NULL : s->staging_buffers->staged[PART_RESULTS].pinned;
+}
+
 static slab_status read_results(const cast *c, const device *d, flight *s, const fetch *f) {
-  unsigned char *pinned = s->staging_buffers->staged[PART_RESULTS].pinned;
+  unsigned char *pinned = results_staged(s);
   return read_buffer(d, s, s->launch.results, f->at, (pinned != NULL ? pinned : results_of(c, s)) + f->at, f->size,
                      "results");
 }
@@ -239,8 +257,8 @@ static slab_status fetch_results(const cast *c, const device *d, flight *s, size
 
 /* Copies results from pinned memory to their destination, after the transfer has ended. */
 static void hand_over_results(const cast *c, const flight *s, const fetch *f) {
-  const unsigned char *pinned = s->staging_buffers->staged[PART_RESULTS].pinned;
-  if (pinned != NULL) pool_copy(s->threads, results_of(c, s) + f->at, pinned + f->at, f->size);
+  const unsigned char *pinned = results_staged(s);
+  if (pinned != NULL) pool_copy_out(s->threads, results_of(c, s) + f->at, pinned + f->at, f->size);
 }
 
 /* Fetches the results. Where hits are collected and copied, it fetches only their lists, which say how many hits to
@@ -266,11 +284,6 @@ static slab_status fetch_hits(const cast *c, const device_scene *on, flight *s) 
   return fetch_results(c, on->device, s, room_begin(b->rays), hits * sizeof(slab_hit));
 }
 
-static slab_status flush(const device *d, const flight *s) {
-  const slab_status status = driver_of(d)->flush(s->staging_buffers->queue, "a cast");
-  return status == SLAB_OK && is_apart(d, s) ? driver_of(d)->flush(gpu_of(d)->queue, "a cast") : status;
-}
-
 static void forget_events(const device *d, flight *s) {
   for (uint32_t i = 0; i < s->event_count; i++) driver_of(d)->release_event(s->events[i]);
   s->event_count = 0;
@@ -292,14 +305,12 @@ static void release(const device *d, flight *s) {
   *s = (flight){.staging_buffers = s->staging_buffers};
 }
 
-/* What fails here does not matter any more. The transfers end first: they wait for no kernel, and a kernel may wait for
- * some that were not flushed. */
+/* What fails here does not matter any more. */
 void gpu_abandon(const device_scene *on, chunk *c) {
   const device *d = on->device;
   const gpu_driver *driver = driver_of(d);
   flight *s = c->in_flight;
   driver->finish(s->staging_buffers->queue, NULL);
-  driver->finish(gpu_of(d)->queue, NULL);
   unmap_results(d, s, NULL);
   driver->finish(s->staging_buffers->queue, NULL);
   release(d, s);
@@ -326,21 +337,15 @@ slab_status gpu_begin(const cast *c, const device_scene *on, chunk *of) {
   s->threads = c->scene->context->threads;
   status = send(c, on, s);
   if (status == SLAB_OK) status = launch_chunk(c, on, s);
-  if (status == SLAB_OK && !is_apart(on->device, s)) status = fetch_all(c, on->device, s);
-  if (status == SLAB_OK) status = flush(on->device, s);
+  if (status == SLAB_OK) status = fetch_all(c, on->device, s);
+  if (status == SLAB_OK) status = driver_of(on->device)->flush(s->staging_buffers->queue, "a cast");
   if (status != SLAB_OK) gpu_abandon(on, of);
   return status;
 }
 
-/* Waits for all commands of the chunk. Where transfers have their own queue, only the host waits for a kernel's event:
- * some drivers do not report a failed kernel to commands that wait for its event. */
 static slab_status await_results(const cast *c, const device_scene *on, flight *s) {
   const device *d = on->device;
   slab_status status = await(d, s);
-  if (status == SLAB_OK && is_apart(d, s)) {
-    status = fetch_all(c, d, s);
-    if (status == SLAB_OK) status = await(d, s);
-  }
   if (status == SLAB_OK && collects(c)) {
     status = fetch_hits(c, on, s);
     if (status == SLAB_OK) status = await(d, s);

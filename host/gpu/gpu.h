@@ -68,6 +68,8 @@ static inline const gpu_scene *uploaded(const device_scene *on) { return on->sta
 slab_status gpu_list(const backend *, device_list *);
 slab_status gpu_open(slab_context *, device *, const found_device *);
 void gpu_close(device *);
+bool gpu_pin(const device *, size_t size, void **own, void **bytes);
+void gpu_unpin(const device *, void *own, void *bytes);
 slab_status gpu_upload(const device *, const scene_arrays *, scene_state *, bool *in_place);
 void gpu_release(const device *, scene_state *);
 slab_status gpu_fetch(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats, void *nodes,
@@ -81,11 +83,12 @@ slab_status gpu_settle(const device_scene *, chunk *);
 slab_status gpu_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 
 /* The backend over a driver. compressed: it has no kernels of the other layout. */
-#define GPU_BACKEND(its_driver, compressed)                                                                            \
-  {                                                                                                                    \
-    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .upload = gpu_upload,             \
-    .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit, .offers = gpu_offers, .begin = gpu_begin,          \
-    .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle, .pairs = gpu_pairs, .compressed_alone = (compressed) \
+#define GPU_BACKEND(its_driver, compressed)                                                                   \
+  {                                                                                                           \
+    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .pin = gpu_pin,          \
+    .unpin = gpu_unpin, .upload = gpu_upload, .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit, \
+    .offers = gpu_offers, .begin = gpu_begin, .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle,   \
+    .pairs = gpu_pairs, .compressed_alone = (compressed)                                                      \
   }
 
 /* Creates d->opened, as far as it is any driver's. */

@@ -77,23 +77,47 @@ static size_t staging_room(const device *d, size_t had, size_t size) {
   return room > size ? room : size;
 }
 
-/* Pinned memory is optional, since a system may have little: on failure the cast works without it. */
-static void pin(const device *d, const staging_buffers *s, staging *to) {
+/* NULL: the system refuses it. */
+static gpu_buffer *pin(const device *d, gpu_queue *queue, size_t size, void **pinned) {
   const gpu_driver *driver = driver_of(d);
-  if (to->size > STAGED_BYTES) return;
-  if (driver->create(d, GPU_READ_WRITE, GPU_PINNED, to->size, NULL, NULL, &to->host) != SLAB_OK) return;
-  if (driver->map(s->queue, to->host, GPU_READ_WRITE, 0, to->size, true, (gpu_order){0}, NULL, &to->pinned) != SLAB_OK)
-    gpu_release_buffer(d, &to->host);
+  gpu_buffer *host = NULL;
+  if (driver->create(d, GPU_READ_WRITE, GPU_PINNED, size, NULL, NULL, &host) != SLAB_OK) return NULL;
+  if (driver->map(queue, host, GPU_READ_WRITE, 0, size, true, (gpu_order){0}, NULL, pinned) != SLAB_OK)
+    gpu_release_buffer(d, &host);
+  return host;
 }
 
-slab_status staging_reserve(const device *d, staging_buffers *s, part p, size_t size, const char *what) {
-  staging *to = &s->staged[p];
-  if (size <= to->size) return SLAB_OK;
+static slab_status grow(const device *d, staging_buffers *s, staging *to, size_t size, const char *what) {
   const size_t room = staging_room(d, to->size, size);
   unpin(d, s, to);
   gpu_release_buffer(d, &to->buffer);
+  to->was_asked = false;
   slab_status status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, room, NULL, what, &to->buffer);
   to->size = status == SLAB_OK ? room : 0;
-  if (status == SLAB_OK) pin(d, s, to);
   return status;
+}
+
+/* Pinned memory is optional, since a system may have little: where it is refused the cast works without it. */
+slab_status staging_reserve(const device *d, staging_buffers *s, part p, size_t size, bool direct, const char *what) {
+  staging *to = &s->staged[p];
+  const slab_status status = size <= to->size ? SLAB_OK : grow(d, s, to, size, what);
+  if (status != SLAB_OK || direct || to->was_asked || to->size > STAGED_BYTES) return status;
+  to->host = pin(d, s->queue, to->size, &to->pinned);
+  to->was_asked = true;
+  return SLAB_OK;
+}
+
+bool gpu_pin(const device *d, size_t size, void **own, void **bytes) {
+  gpu_buffer *pinned = pin(d, gpu_of(d)->queue, size, bytes);
+  *own = pinned;
+  return pinned != NULL;
+}
+
+/* Does not wait for the caller's queue either. */
+void gpu_unpin(const device *d, void *own, void *bytes) {
+  const gpu_device *g = gpu_of(d);
+  gpu_buffer *pinned = own;
+  g->driver->unmap(g->queue, pinned, bytes, NULL);
+  if (!g->queue_is_callers) g->driver->finish(g->queue, NULL);
+  gpu_release_buffer(d, &pinned);
 }

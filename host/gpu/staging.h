@@ -15,6 +15,7 @@ typedef struct staging {
   size_t size;
   gpu_buffer *host; /* NULL: no pinned memory, copies are direct */
   void *pinned;     /* mapping of `host`, until that is released */
+  bool was_asked;   /* whether pinned memory of this size was asked for */
 } staging;
 
 struct staging_buffers {
@@ -31,7 +32,7 @@ slab_status staging_buffers_take(device *, staging_buffers **taken);
 void staging_buffers_give_back(device *, staging_buffers *);
 /* The list that starts here. */
 void staging_buffers_free_all(const device *, staging_buffers *);
-/* Makes room for `size` bytes in staged[part], pinned memory included where there is some. */
-slab_status staging_reserve(const device *, staging_buffers *, part, size_t size, const char *what);
+/* Makes room for `size` bytes in staged[part]; direct: without pinned memory, else with it where there is some. */
+slab_status staging_reserve(const device *, staging_buffers *, part, size_t size, bool direct, const char *what);
 
 #endif

@@ -200,6 +200,16 @@ SLAB_API void slab_context_destroy(slab_context *context);
 /** The device of a context; of several the first, which slab_pairs uses. denormals and exact_divide are set where the
  * device reports them and the probe did not find otherwise. */
 SLAB_API slab_status slab_context_device(const slab_context *context, slab_device_info *info);
+/** Takes `size` bytes of the host's memory that the context's devices copy from and to directly, for rays, skips and
+ * results: pinned memory of the first device that copies. Where none copies, or the system refuses, it is ordinary
+ * memory, at the begin of a cache line. It may be used for anything, and its bytes have any value. Pinned memory is
+ * scarce, and takes longer to get than to fill: keep it from cast to cast. It holds the context until slab_host_free.
+ * SLAB_INVALID_ARGUMENT: context or memory is NULL; SLAB_INVALID_STATE: after a fork; SLAB_OUT_OF_MEMORY. Several
+ * threads may call at once. */
+SLAB_API slab_status slab_host_alloc(slab_context *, size_t size, void **memory);
+/** Gives back what slab_host_alloc gave for this context, once no cast uses it. Accepts NULL as memory.
+ * SLAB_INVALID_ARGUMENT: the context gave no such memory. */
+SLAB_API slab_status slab_host_free(slab_context *, void *memory);
 /** All devices of a context, in the order in which they were named ("all": the order of slab_devices). Writes at most
  * `capacity` entries (list may be NULL with capacity 0) and the number of devices to *count. */
 SLAB_API slab_status slab_context_devices(const slab_context *context, slab_device_info *list, size_t capacity,

@@ -9,7 +9,7 @@
 
 /* Maximum bytes of a chunk's rays or results where they are copied: large enough for transfers at full speed, and small
  * enough to keep the memory. */
-#define STAGED_BYTES ((size_t)32 << 20)
+#define STAGED_BYTES ((size_t)16 << 20)
 
 /* Where the backend mixes traversals: of each `each` pieces of a chunk the one at `at` is cast by another traversal
  * than the chunk's, to learn how the two compare. each 0: none. A chunk of fewer pieces may have none at all. */

@@ -29,10 +29,14 @@
 /* With several devices, chunks become smaller near the end, but not so small that launching takes longer than casting.
  */
 #define LEAST_SECONDS 0.004
-/* Chunks in flight at once on a device: one is cast and one waits for it to end. Where memory is copied, a third is
- * being transferred. More chunks would be cast in vain after a cancel. */
+/* Chunks in flight at once on a device: one is cast and one waits for it to end; more would be cast in vain after a
+ * cancel. Where memory is copied others are on their way up and down, and the host copies a sixth. */
 #define CHUNKS_IN_PLACE 2
-#define CHUNKS 3
+#define CHUNKS 6
+/* Where memory is copied a call has at least so many chunks, since nothing is cast while the first goes up and nothing
+ * goes up while the last comes down; but none of fewer rays, which take a bus some 20 us. */
+#define CHUNKS_OF_A_CALL 32
+#define LEAST_COPIED 16384u
 /* Maximum bytes of a collection. */
 #define COLLECTED_BYTES ((size_t)512 << 20)
 
@@ -75,13 +79,20 @@ struct cast_job {
 
 /* ---- sizes of launches ---- */
 
-/* Maximum number of rays of a launch: what fits the device's allocations and the kept staging buffers, and at most the
- * caller's launch_rays. */
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static uint64_t part_of_call(const cast *c) {
+  const uint64_t part = (c->n + CHUNKS_OF_A_CALL - 1) / CHUNKS_OF_A_CALL;
+  return part > LEAST_COPIED ? part : LEAST_COPIED;
+}
+
+/* Maximum number of rays of a launch: what fits the device's allocations, where memory is copied also the kept staging
+ * buffers and a part of the call, and at most the caller's launch_rays. */
 static uint32_t launch_bound(const cast *c, const device_worker *s) {
   const device *d = s->on.device;
   const size_t widest = c->result_size > sizeof(slab_ray) ? c->result_size : sizeof(slab_ray);
   uint64_t bound = d->info.allocation_bytes / widest;
-  if (!d->in_place && bound > STAGED_BYTES / widest) bound = STAGED_BYTES / widest;
+  if (!d->in_place) bound = least(bound, least(STAGED_BYTES / widest, part_of_call(c)));
   if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
   const uint64_t packets = (uint64_t)d->launch_items * d->info.lane_width;
   if (s->offered.packet != 0 && packets != 0 && packets < bound) bound = packets;

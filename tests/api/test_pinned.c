@@ -127,6 +127,35 @@ static void every_copy_goes_through_pinned_memory(void **state) {
   free(rays);
 }
 
+/* Memory of slab_host_alloc is pinned, and copied from and to as it is; what else is copied is staged. */
+static void pinned_memory_of_the_callers_is_not_staged(void **state) {
+  (void)state;
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_hit *want = harness_room(N * sizeof *want);
+  void *own_rays = NULL, *own_hits = NULL;
+  under.pinned(1, PINNED_GIVEN);
+  slab_context *context = open_device(500, 0, SLAB_TRAVERSAL_AUTO);
+  slab_scene *scene = mixed_tree(context, SHAPES);
+  assert_ok(slab_host_alloc(context, N * sizeof *rays, &own_rays));
+  assert_ok(slab_host_alloc(context, N * sizeof *want, &own_hits));
+  memcpy(own_rays, rays, N * sizeof *rays);
+  assert_ok(slab_closest(scene, own_rays, N, own_hits, NULL));
+  const pinned_report seen = under.pinned_now();
+  assert_true(seen.buffers == 2 && seen.mappings == 2); /* the caller's alone */
+  assert_true(seen.direct == 0 && seen.staged > 0);     /* to the layer copies of any pinned memory are staged */
+  assert_ok(slab_closest(scene, rays, N, want, NULL));
+  assert_true(under.pinned_now().buffers > 2);
+  assert_same_bits((slab_hit *)own_hits, want, N, sizeof *want);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  assert_true(under.pinned_now().buffers > 0);
+  assert_ok(slab_host_free(context, own_rays));
+  assert_ok(slab_host_free(context, own_hits));
+  assert_gone();
+  free(rays);
+  free(want);
+}
+
 /* ---- bytes ---- */
 
 /* Bytes of a ray to the device and back; docs/gpu.md has the same table. */
@@ -414,6 +443,7 @@ static int ask_the_devices(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_copy_goes_through_pinned_memory),
+      cmocka_unit_test(pinned_memory_of_the_callers_is_not_staged),
       cmocka_unit_test(no_byte_is_copied_in_vain),
       cmocka_unit_test(pinned_memory_grows_and_is_kept),
       cmocka_unit_test(casts_go_on_without_pinned_memory),

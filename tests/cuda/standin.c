@@ -365,12 +365,16 @@ CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
 
 /* ---- memory ---- */
 
+enum { ALIGNED = 512 }; /* as a card's memory is */
+
 static CUresult allocate(void **bytes, size_t size, bool is_pinned) {
   CUcontext context = here("an allocation");
   if (size == 0) return CUDA_ERROR_INVALID_VALUE;
   if (!is_pinned && (size > memory() || context->used > memory() - size)) return CUDA_ERROR_OUT_OF_MEMORY;
+  char *made = size > memory() ? NULL : aligned_alloc(ALIGNED, (size + ALIGNED - 1) / ALIGNED * ALIGNED);
+  if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
   block *b = malloc(sizeof *b);
-  *b = (block){malloc(size), size, is_pinned, context, blocks};
+  *b = (block){made, size, is_pinned, context, blocks};
   memset(b->bytes, 0xA5, size);
   if (!is_pinned) context->used += size;
   blocks = b;
@@ -437,11 +441,13 @@ static void check(CUdeviceptr at, size_t size) {
 CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr at) {
   BEGIN;
   const block *b = block_of((void *)(uintptr_t)at, 1, false);
+  if (b == NULL && attribute != CU_POINTER_ATTRIBUTE_CONTEXT) b = block_of((void *)(uintptr_t)at, 1, true);
   if (b == NULL) return end(CUDA_ERROR_INVALID_VALUE);
-  if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT)
-    *(CUcontext *)value = b->context;
-  else
-    *(unsigned *)value = CU_MEMORYTYPE_DEVICE;
+  if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT) *(CUcontext *)value = b->context;
+  if (attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+    *(unsigned *)value = b->is_pinned ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  if (attribute == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR) *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)b->bytes;
+  if (attribute == CU_POINTER_ATTRIBUTE_RANGE_SIZE) *(size_t *)value = b->size;
   return end(CUDA_SUCCESS);
 }
 

@@ -173,6 +173,15 @@ static slab_status run_context_devices(world *w) {
   return slab_context_devices(w->context, to->list, 4, &to->count);
 }
 
+static slab_status run_host_alloc(world *w) { return slab_host_alloc(w->context, 4096, (void **)(void *)w->outcome); }
+
+static void undo_host_alloc(world *w) {
+  void **memory = (void *)w->outcome;
+  memset(*memory, 1, 4096);
+  assert_ok(slab_host_free(w->context, *memory));
+  *memory = NULL;
+}
+
 static slab_status run_scene_create(world *w) {
   return slab_scene_create(w->context, &((made *)(void *)w->outcome)->scene);
 }
@@ -360,6 +369,7 @@ const action actions[] = {
     {.name = "slab_context_create", .begin = begin_nothing, .run = run_context_create, .undo = undo_made},
     {.name = "slab_context_device", .begin = begin_context, .run = run_context_device},
     {.name = "slab_context_devices", .begin = begin_context, .run = run_context_devices},
+    {.name = "slab_host_alloc", .begin = begin_context, .run = run_host_alloc, .undo = undo_host_alloc},
     {.name = "slab_scene_create", .begin = begin_context, .run = run_scene_create, .undo = undo_made},
     SHAPES(ADD_KIND) COMMIT("flat", .tree = SLAB_TREE_FLAT),
     COMMIT("fast", .tree = SLAB_TREE_FAST),
