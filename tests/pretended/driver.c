@@ -16,6 +16,8 @@
 #include "police.h"
 #include "pretended.h"
 
+enum { SMALL = 4096 }; /* bytes that PRETENDED_TIMED copies */
+
 static pretended_kind kind;
 static pretended_counts seen;
 
@@ -42,7 +44,7 @@ void pretended_as(const pretended_kind *as) {
   handles_lock();
   POLICE(as->devices <= PRETENDED_MOST, "there are %d devices at most", PRETENDED_MOST);
   kind = *as;
-  orders_pace(kind.pace == PRETENDED_LATE, kind.seed);
+  orders_pace(kind.pace, kind.seed);
   handles_unlock();
 }
 
@@ -66,6 +68,8 @@ void pretended_by_environment(void) {
     NAMED(seed, uint64_t)
     NAMED(building, double)
     NAMED(launching, double)
+    NAMED(bus, double)
+    NAMED(casting, double)
   }
   pretended_as(&as);
 }
@@ -212,7 +216,18 @@ static command *command_on(gpu_queue *queue, command_run *run, const char *call,
   return c;
 }
 
+static bool is_timed(void) { return kind.pace == PRETENDED_TIMED; }
+
+/* Whether this processor copies what a bus would (PRETENDED_TIMED). */
+static bool moves(const command *c) { return !is_timed() || c->size <= SMALL; }
+
+static void over_bus(command *c, engine way) {
+  c->engine = way;
+  if (is_timed()) c->seconds = (double)c->size / kind.bus;
+}
+
 static void run_write(command *c) {
+  if (!moves(c)) return;
   pages_protect(&c->buffers[0]->pages, false);
   memcpy(c->buffers[0]->pages.bytes + c->at[0], c->in, c->size);
 }
@@ -224,10 +239,14 @@ static slab_status write(gpu_queue *queue, gpu_buffer *to, size_t at, const void
   if (status != SLAB_OK) return status;
   command *c = command_on(queue, run_write, "write", to, at, size);
   c->in = bytes;
+  over_bus(c, ENGINE_UP);
+  seen.up += size;
   return put(queue, c, order, wait, name, what);
 }
 
-static void run_read(command *c) { memcpy(c->out, c->buffers[0]->pages.bytes + c->at[0], c->size); }
+static void run_read(command *c) {
+  if (moves(c)) memcpy(c->out, c->buffers[0]->pages.bytes + c->at[0], c->size);
+}
 
 static slab_status read(gpu_queue *queue, gpu_buffer *from, size_t at, void *bytes, size_t size, bool wait,
                         gpu_order order, const char *what) {
@@ -236,7 +255,9 @@ static slab_status read(gpu_queue *queue, gpu_buffer *from, size_t at, void *byt
   if (status != SLAB_OK) return status;
   command *c = command_on(queue, run_read, "read", from, at, size);
   c->out = bytes;
+  over_bus(c, ENGINE_DOWN);
   seen.reads++;
+  seen.down += size;
   return put(queue, c, order, wait, name, what);
 }
 
@@ -382,7 +403,9 @@ static slab_status set(gpu_kernel *handle, uint32_t nth, const gpu_argument *a, 
   return SLAB_OK;
 }
 
-static void run_kernel(command *c) { kernels_run(&c->kernel); }
+static void run_kernel(command *c) {
+  if (!is_timed()) kernels_run(&c->kernel);
+}
 
 /* The arguments of a launch, of which buffers are used until it has ended. */
 static void take_arguments(const kernel_made *k, kernel_call *c) {
@@ -438,6 +461,8 @@ static slab_status launch(gpu_queue *queue, gpu_kernel *handle, size_t items, si
          group);
   take_arguments(k, &c->kernel);
   mix(&c->kernel);
+  c->engine = ENGINE_CAST;
+  if (is_timed() && k->program.key.source != PROGRAM_ATTRIBUTES) c->seconds = (double)items / kind.casting;
   const uint32_t nth = ((const own_device *)handle_get(HANDLE_DEVICE, NULL, owner, "launch"))->nth;
   seen.launches++;
   seen.cut += k->program.key.cut;

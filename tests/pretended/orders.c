@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "handles.h"
+#include "os/clock.h"
 #include "police.h"
 #include "sets/random.h"
 
@@ -11,6 +12,7 @@ struct own_queue {
   own_queue *next; /* of all queues */
   command *first, *last;
   uint64_t flushed; /* the last command that may begin */
+  double ends;      /* when its last command does, of PRETENDED_TIMED */
 };
 
 typedef struct event {
@@ -18,16 +20,19 @@ typedef struct event {
   uint64_t number;  /* of its command */
   command *command; /* NULL: it has ended */
   bool failed;
+  double ends;
 } event;
 
 static own_queue *queues;
 static uint64_t numbers;
-static bool is_late;
+static bool is_late, is_timed;
+static double engines[ENGINES]; /* when each is free */
 static random_state chance;
 static unsigned unflushed;
 
-void orders_pace(bool late, uint64_t seed) {
-  is_late = late;
+void orders_pace(pretended_pace pace, uint64_t seed) {
+  is_late = pace == PRETENDED_LATE;
+  is_timed = pace == PRETENDED_TIMED;
   chance = random_seed(seed);
 }
 
@@ -131,7 +136,7 @@ static bool run_one(void) {
   for (own_queue *q = queues; q != NULL; q = q->next)
     if (may_begin(q->first) && random_below(&chance, ++many) == 0) chosen = q->first;
   if (chosen == NULL) return false;
-  POLICE(chosen->in == NULL || sum_of(chosen->in, chosen->size) == chosen->sum,
+  POLICE(chosen->in == NULL || is_timed || sum_of(chosen->in, chosen->size) == chosen->sum,
          "%s: the bytes have changed that are copied", chosen->call);
   if (!chosen->fails)
     chosen->run(chosen);
@@ -149,6 +154,31 @@ static event *event_get(const gpu_event *handle, const char *call) {
   return handle_get(HANDLE_EVENT, NULL, handle, call);
 }
 
+/* ---- time ---- */
+
+static double later(double a, double b) { return a > b ? a : b; }
+
+/* When the command ends, which comes now: after those before it on its queue, what it waits for, and those that keep
+ * its engine busy. */
+static double take_time(const command *c, const gpu_order *order) {
+  double begins = later(seconds_now(), c->on->ends);
+  for (uint32_t i = 0; i < order->count; i++) begins = later(begins, event_get(order->after[i], c->call)->ends);
+  if (c->seconds > 0.0) begins = later(begins, engines[c->engine]);
+  const double ends = begins + c->seconds;
+  if (c->seconds > 0.0) engines[c->engine] = ends;
+  return ends;
+}
+
+/* Without sleeping, which is longer than a transfer. */
+static void rest_until(double time) {
+  if (!is_timed) return;
+  handles_unlock();
+  while (seconds_now() < time) continue;
+  handles_lock();
+}
+
+/* ---- what comes, and what waits ---- */
+
 uint64_t orders_put(command *c, gpu_order order, bool fails) {
   void *number;
   own_queue *q = c->on;
@@ -160,10 +190,11 @@ uint64_t orders_put(command *c, gpu_order order, bool fails) {
   }
   c->number = ++numbers;
   c->fails = fails;
-  c->sum = c->in == NULL ? 0 : sum_of(c->in, c->size);
+  c->sum = c->in == NULL || is_timed ? 0 : sum_of(c->in, c->size);
+  if (is_timed) q->ends = take_time(c, &order);
   if (order.done != NULL) {
     event *e = handle_new(HANDLE_EVENT, q->owner, &number);
-    *e = (event){.number = c->number, .command = c};
+    *e = (event){.number = c->number, .command = c, .ends = q->ends};
     *order.done = c->event = number;
   }
   if (q->last != NULL) q->last->next = c;
@@ -174,8 +205,6 @@ uint64_t orders_put(command *c, gpu_order order, bool fails) {
   while (!is_late && run_one()) continue;
   return put;
 }
-
-/* ---- waiting ---- */
 
 static void flush(own_queue *q, bool waits) {
   if (q->last == NULL || q->last->number <= q->flushed) return;
@@ -203,6 +232,7 @@ bool orders_await(gpu_queue *handle, uint64_t number, const char *call) {
     if (!run_one())
       POLICE(handles_await_change(), "%s: it waits for a command that waits for what was never begun", call);
   }
+  rest_until(q->ends);
   return !fails;
 }
 
@@ -210,6 +240,7 @@ void orders_finish(gpu_queue *handle, const char *call) {
   own_queue *q = queue_get(NULL, handle, call);
   flush(q, true);
   if (q->last != NULL) run_until(q->last->number, call);
+  rest_until(q->ends);
 }
 
 bool orders_wait(gpu_event *const *events, uint32_t count, const char *call) {
@@ -220,7 +251,12 @@ bool orders_wait(gpu_event *const *events, uint32_t count, const char *call) {
     if (e->command != NULL) flush(e->command->on, true);
   }
   for (uint32_t i = 0; i < count; i++) run_until(event_get(events[i], call)->number, call);
-  for (uint32_t i = 0; i < count; i++) failed = failed || event_get(events[i], call)->failed;
+  for (uint32_t i = 0; i < count; i++) {
+    const event *e = event_get(events[i], call);
+    const double ends = e->ends;
+    failed = failed || e->failed;
+    rest_until(ends);
+  }
   return !failed;
 }
 

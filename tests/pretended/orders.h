@@ -5,6 +5,7 @@
 #include "buffers.h"
 #include "gpu/driver.h"
 #include "kernels.h"
+#include "pretended.h"
 
 typedef struct own_queue own_queue;
 typedef struct command command;
@@ -13,6 +14,9 @@ typedef struct command command;
 typedef void command_run(command *);
 
 enum { COMMAND_AFTER = 8 };
+
+/* What a command of PRETENDED_TIMED keeps busy: each does one command at a time, in the order in which they came. */
+typedef enum engine { ENGINE_UP, ENGINE_CAST, ENGINE_DOWN, ENGINES } engine;
 
 struct command {
   command *next; /* on its own_queue */
@@ -24,6 +28,8 @@ struct command {
   uint64_t after[COMMAND_AFTER];
   uint32_t after_count;
   gpu_event *event; /* NULL: nobody asks */
+  engine engine;
+  double seconds; /* for which it keeps that busy; 0: it needs none */
   /* what run needs */
   buffer *buffers[2];
   size_t at[2], stride[2], size, count;
@@ -34,8 +40,8 @@ struct command {
   kernel_call kernel;
 };
 
-/* late, seed: as in pretended_kind. */
-void orders_pace(bool late, uint64_t seed);
+/* As in pretended_kind. */
+void orders_pace(pretended_pace, uint64_t seed);
 
 gpu_queue *orders_queue(const void *owner);
 void orders_release_queue(const void *owner, gpu_queue *, const char *call);

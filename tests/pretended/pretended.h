@@ -20,8 +20,10 @@ enum { PRETENDED_MOST = 4 };
 /* When commands run. */
 typedef enum pretended_pace {
   PRETENDED_AT_ONCE, /* each as it is enqueued */
-  PRETENDED_LATE     /* when somebody waits, and only what was flushed; of several queues in any order that their events
+  PRETENDED_LATE,    /* when somebody waits, and only what was flushed; of several queues in any order that their events
                         allow, drawn by chance, and the work-items of a kernel in any order */
+  PRETENDED_TIMED    /* when a card with such a bus would end them: waits last until then. What bus and card would do
+                        takes no processor: kernels do not run, and of transfers small ones alone */
 } pretended_pace;
 
 /* The devices from the next listing on, and all else from now on. All zero, as at the start: one CPU. */
@@ -34,6 +36,7 @@ typedef struct pretended_kind {
   pretended_pace pace;
   uint64_t seed;              /* of PRETENDED_LATE */
   double building, launching; /* seconds that a build takes, and a kernel on the last device */
+  double bus, casting;        /* of PRETENDED_TIMED: bytes a second each way, work-items a second */
 } pretended_kind;
 
 /* Call it while no other thread uses a device. */
@@ -54,6 +57,7 @@ count_live pretended_live(void);
 typedef struct pretended_counts {
   unsigned buffers, refused; /* refused: larger than an allocation can be */
   uint64_t largest;          /* bytes of a buffer */
+  uint64_t up, down;         /* bytes copied to buffers, and from them */
   unsigned builds, shared, launches, cut, reads, mapped, pinned, copies;
   unsigned unflushed; /* commands that a wait began, which no flush had begun before */
   uint64_t items[PRETENDED_MOST];
