@@ -5,12 +5,13 @@
 #include "gpu/gpu.h"
 #include "shapes/values.h"
 
-/* Reads part of a caller's buffer, after the events of `order`, and waits. */
-slab_status update_read(const device *, gpu_buffer *, size_t at, void *bytes, size_t size, gpu_order, const char *what);
+/* Reads part of a caller's buffer on this queue, after the events of `order`, and waits. */
+slab_status update_read(const device *, gpu_queue *, gpu_buffer *, size_t at, void *bytes, size_t size, gpu_order,
+                        const char *what);
 /* Whether scenes of this context may be refitted on its device, by what they are. */
 bool update_stays_there(const slab_context *);
-/* Copies `count` vertices, one or more, of 12 bytes each within the device, and waits. */
-slab_status update_keep_vertices(const device *, gpu_rows from, uint32_t count, device_copy *);
+/* Copies `count` vertices, one or more, of 12 bytes each within the device on this queue, and waits. */
+slab_status update_keep_vertices(const device *, gpu_queue *, gpu_rows from, uint32_t count, device_copy *);
 /* Frees what an update or a refit has kept there (device_copy). */
 void update_drop_copy(const device *, void *copy);
 

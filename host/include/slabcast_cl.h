@@ -102,6 +102,9 @@ typedef struct slab_mesh_spans {
  * itself, and nothing of it is uploaded. Also SLAB_OUT_OF_MEMORY where the device has no room for the copy. */
 SLAB_API slab_status slab_scene_update_mesh_cl(slab_scene *, uint32_t geometry, const slab_mesh_spans *,
                                                cl_uint wait_count, const cl_event *wait);
+/** Replaces the transforms of n instances. transforms: n times 12 cl_float, as in slab_scene_update_instances. */
+SLAB_API slab_status slab_scene_update_instances_cl(slab_scene *, uint32_t geometry, const slab_span *transforms,
+                                                    uint32_t n, cl_uint wait_count, const cl_event *wait);
 /** @} */
 /** @} */
 

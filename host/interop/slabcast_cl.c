@@ -1,4 +1,4 @@
-/* The functions of slabcast_cl.h: contexts on the caller's objects, and casts on the caller's queue and buffers. */
+/* The functions of slabcast_cl.h: contexts on the caller's objects, casts on its queues and buffers, and updates. */
 #include "slabcast_cl.h"
 
 #include "base/arithmetic.h"
@@ -6,7 +6,8 @@
 #include "base/process.h"
 #include "device/backend.h"
 #include "device/context.h"
-#include "interop/spans.h"
+#include "interop/batch.h"
+#include "interop/update.h"
 #include "opencl/inquiry.h"
 #include "opencl/opencl.h"
 #include "opencl/probe.h"
@@ -59,7 +60,8 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   return context_finish(status, options, created, context);
 }
 
-slab_status slabcast_cl_check(const char *function, const slab_context *context) {
+/* SLAB_UNSUPPORTED where the context's first device is not one of OpenCL. */
+static slab_status check_device(const char *function, const slab_context *context) {
   const device *d = &context->devices[0];
   if (d->backend == &opencl_backend) return SLAB_OK;
   return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not an OpenCL device", function, d->info.name);
@@ -67,7 +69,7 @@ slab_status slabcast_cl_check(const char *function, const slab_context *context)
 
 slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl_device_id *id) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_objects: context is NULL");
-  const slab_status status = slabcast_cl_check("slab_context_objects", context);
+  const slab_status status = check_device("slab_context_objects", context);
   if (status != SLAB_OK) return status;
   const opencl_device *d = cl_of(&context->devices[0]);
   if (cl != NULL) *cl = d->context;
@@ -77,8 +79,9 @@ slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl
 
 /* ---- casts ---- */
 
-slab_status slabcast_cl_span(const char *function, cl_context cl, const char *name, const slab_span *span, size_t bytes,
-                             size_t unit, uint32_t *at) {
+/* Checks a span that has `bytes` bytes. name: in messages. *at: its offset in units of `unit` bytes. */
+static slab_status check_span(const char *function, cl_context cl, const char *name, const slab_span *span,
+                              size_t bytes, size_t unit, uint32_t *at) {
   size_t size = 0;
   cl_context context = NULL;
   if (span->buffer == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: %s: buffer is NULL", function, name);
@@ -102,18 +105,15 @@ static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
   const bool lists = b->query == SLAB_ALL; /* only the offsets say how many hits there are */
   const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
   const size_t unit = b->query == SLAB_ANY ? 1 : SPAN_UNIT;
-  slab_status status =
-      slabcast_cl_span("slab_enqueue", cl, "rays", &b->rays, n * sizeof(slab_ray), SPAN_UNIT, &at[AT_RAYS]);
-  if (status == SLAB_OK)
-    status = slabcast_cl_span("slab_enqueue", cl, "results", &b->results, result, unit, &at[AT_RESULTS]);
+  slab_status status = check_span("slab_enqueue", cl, "rays", &b->rays, n * sizeof(slab_ray), SPAN_UNIT, &at[AT_RAYS]);
+  if (status == SLAB_OK) status = check_span("slab_enqueue", cl, "results", &b->results, result, unit, &at[AT_RESULTS]);
   if (status == SLAB_OK && lists)
-    status = slabcast_cl_span("slab_enqueue", cl, "offsets", &b->offsets, (n + 1) * sizeof(cl_uint), SPAN_UNIT,
-                              &at[AT_OFFSETS]);
-  if (status == SLAB_OK && b->skip.buffer != NULL)
     status =
-        slabcast_cl_span("slab_enqueue", cl, "skip", &b->skip, n * sizeof(slab_primitive_id), SPAN_UNIT, &at[AT_SKIPS]);
+        check_span("slab_enqueue", cl, "offsets", &b->offsets, (n + 1) * sizeof(cl_uint), SPAN_UNIT, &at[AT_OFFSETS]);
+  if (status == SLAB_OK && b->skip.buffer != NULL)
+    status = check_span("slab_enqueue", cl, "skip", &b->skip, n * sizeof(slab_primitive_id), SPAN_UNIT, &at[AT_SKIPS]);
   if (status == SLAB_OK && b->invalid.buffer != NULL)
-    status = slabcast_cl_span("slab_enqueue", cl, "invalid", &b->invalid, sizeof(cl_uint), SPAN_UNIT, &at[AT_INVALID]);
+    status = check_span("slab_enqueue", cl, "invalid", &b->invalid, sizeof(cl_uint), SPAN_UNIT, &at[AT_INVALID]);
   return status;
 }
 
@@ -121,7 +121,7 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   const char *missing = scene == NULL ? "scene" : b == NULL ? "batch" : queue == NULL ? "queue" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s is NULL", missing);
   slab_status status = scene_check(scene, "slab_enqueue");
-  if (status == SLAB_OK) status = slabcast_cl_check("slab_enqueue", scene->context);
+  if (status == SLAB_OK) status = check_device("slab_enqueue", scene->context);
   if (status != SLAB_OK) return status;
   status = batch_check("slab_enqueue", b->query, b->count, b->cull, b->edges);
   if (status != SLAB_OK) return status;
@@ -147,4 +147,76 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
   l.invalid = buffer_of(b->invalid.buffer);
   return batch_enqueue(scene, "slab_enqueue", b->query, b->count, &options, &l, queue_of(queue),
                        order_of(wait_count, wait, done));
+}
+
+/* ---- updates ---- */
+
+/* Begins a call that is read on the scene's own queue, after these events. */
+static slab_status begin_update(const slab_scene *scene, cl_uint wait_count, const cl_event *wait, update_call *u) {
+  slab_status status = scene_check(scene, u->function);
+  if (status == SLAB_OK) status = check_device(u->function, scene->context);
+  if (status == SLAB_OK && wait_count > 0 && wait == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "%s: wait is NULL and wait_count %u", u->function, wait_count);
+  if (status != SLAB_OK) return status;
+  u->device = &scene->context->devices[0];
+  u->queue = gpu_of(u->device)->queue;
+  u->order = order_of(wait_count, wait_count > 0 ? wait : NULL, NULL);
+  return SLAB_OK;
+}
+
+static slab_status part_of(const update_call *u, const char *name, const slab_span *span, size_t size,
+                           update_part *part) {
+  uint32_t unused;
+  if (span == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: the span is NULL", u->function);
+  *part = (update_part){buffer_of(span->buffer), span->offset};
+  return check_span(u->function, cl_of(u->device)->context, name, span, size, SPAN_UNIT, &unused);
+}
+
+static slab_status update_array(slab_scene *scene, uint32_t geometry, const slab_span *shapes, size_t rows,
+                                cl_uint wait_count, const cl_event *wait, addition *a) {
+  ARITHMETIC callers = arithmetic_begin(); /* a driver may run on this thread */
+  const size_t size = a->count * rows * sizeof(float);
+  update_call u = {.function = a->function};
+  update_part part;
+  slab_status status = begin_update(scene, wait_count, wait, &u);
+  if (status == SLAB_OK) status = part_of(&u, "shapes", shapes, size, &part);
+  return status == SLAB_OK ? update_shapes(scene, geometry, &u, part, size, a) : status;
+}
+
+/* slab_scene_update_planes_cl, slab_scene_update_spheres_cl and so on. */
+#define UPDATE_OF_MESH(shape, names, noun, rows)
+#define UPDATE_OF_ARRAY(shape, names, noun, rows)                                                           \
+  slab_status slab_scene_update_##names##_cl(slab_scene *scene, uint32_t geometry, const slab_span *shapes, \
+                                             uint32_t n, cl_uint wait_count, const cl_event *wait) {        \
+    addition a = {"slab_scene_update_" #names "_cl", noun, shape, n, NULL, NULL, NULL, 0, false};           \
+    return update_array(scene, geometry, shapes, rows, wait_count, wait, &a);                               \
+  }
+#define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, names, noun, rows)
+SHAPES(UPDATE_OF)
+#undef UPDATE_OF
+
+slab_status slab_scene_update_mesh_cl(slab_scene *scene, uint32_t geometry, const slab_mesh_spans *from,
+                                      cl_uint wait_count, const cl_event *wait) {
+  ARITHMETIC callers = arithmetic_begin();
+  update_call u = {.function = "slab_scene_update_mesh_cl"};
+  slab_status status = begin_update(scene, wait_count, wait, &u);
+  if (status == SLAB_OK && from == NULL) status = fail(SLAB_INVALID_ARGUMENT, "%s: mesh is NULL", u.function);
+  if (status != SLAB_OK) return status;
+  update_mesh mesh = {
+      .vertex_stride = from->vertex_stride, .vertex_count = from->vertex_count, .triangle_count = from->triangle_count};
+  const size_t vertices = update_vertices_size(from->vertex_stride, from->vertex_count);
+  status = part_of(&u, "vertices", &from->vertices, vertices, &mesh.vertices);
+  if (status == SLAB_OK && from->indices.buffer != NULL)
+    status = part_of(&u, "indices", &from->indices, update_indices_size(from->triangle_count), &mesh.indices);
+  return status == SLAB_OK ? update_triangles(scene, geometry, &u, &mesh) : status;
+}
+
+slab_status slab_scene_update_instances_cl(slab_scene *scene, uint32_t geometry, const slab_span *transforms,
+                                           uint32_t n, cl_uint wait_count, const cl_event *wait) {
+  ARITHMETIC callers = arithmetic_begin();
+  update_call u = {.function = "slab_scene_update_instances_cl"};
+  update_part part;
+  slab_status status = begin_update(scene, wait_count, wait, &u);
+  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &part);
+  return status == SLAB_OK ? update_transforms(scene, geometry, &u, part, n) : status;
 }

@@ -1,40 +1,17 @@
-/* Updates of geometries from the caller's buffers. They are read back and taken as those from host memory are: bounds,
- * refusals and the BVH are the host's. */
+/* They are read back and taken as those from host memory are: bounds, refusals and the BVH are the host's. */
+#include "interop/update.h"
+
 #include <stdlib.h>
 
-#include "base/arithmetic.h"
 #include "base/status.h"
-#include "device/context.h"
 #include "gpu/update.h"
-#include "interop/spans.h"
-#include "scene/scene.h"
 
-/* A call, and the events that its reads wait for. */
-typedef struct reading {
-  const char *function;
-  const device *device;
-  cl_uint wait_count;
-  const cl_event *wait;
-} reading;
-
-static slab_status begin(const slab_scene *scene, reading *r) {
-  slab_status status = scene_check(scene, r->function);
-  if (status == SLAB_OK) status = slabcast_cl_check(r->function, scene->context);
-  if (status == SLAB_OK && r->wait_count > 0 && r->wait == NULL)
-    status = fail(SLAB_INVALID_ARGUMENT, "%s: wait is NULL and wait_count %u", r->function, r->wait_count);
-  if (status == SLAB_OK) r->device = &scene->context->devices[0];
-  return status;
-}
-
-/* Reads a span into memory that the caller frees. *bytes stays NULL after a failure. */
-static slab_status read_span(const reading *r, const char *name, const slab_span *span, size_t size, void **bytes) {
-  uint32_t unused;
-  slab_status status = slabcast_cl_span(r->function, cl_of(r->device)->context, name, span, size, SPAN_UNIT, &unused);
-  if (status != SLAB_OK || size == 0) return status;
+/* Reads into memory that the caller frees. *bytes stays NULL after a failure, and where there is nothing to read. */
+static slab_status read_part(const update_call *u, const char *name, update_part part, size_t size, void **bytes) {
+  if (size == 0) return SLAB_OK;
   void *read = malloc(size);
-  if (read == NULL) return fail_memory(size, r->function);
-  status = update_read(r->device, buffer_of(span->buffer), span->offset, read, size,
-                       order_of(r->wait_count, r->wait_count > 0 ? r->wait : NULL, NULL), name);
+  if (read == NULL) return fail_memory(size, u->function);
+  const slab_status status = update_read(u->device, u->queue, part.buffer, part.at, read, size, u->order, name);
   if (status == SLAB_OK)
     *bytes = read;
   else
@@ -42,81 +19,73 @@ static slab_status read_span(const reading *r, const char *name, const slab_span
   return status;
 }
 
-static slab_status update_array(slab_scene *scene, uint32_t geometry, const slab_span *shapes, size_t rows, reading *r,
-                                addition *a) {
-  ARITHMETIC callers = arithmetic_begin(); /* a driver may run on this thread */
+slab_status update_shapes(slab_scene *scene, uint32_t geometry, const update_call *u, update_part from, size_t size,
+                          addition *a) {
   void *values = NULL;
-  slab_status status = begin(scene, r);
-  if (status == SLAB_OK && shapes == NULL) status = fail(SLAB_INVALID_ARGUMENT, "%s: the span is NULL", r->function);
-  if (status == SLAB_OK) status = read_span(r, "shapes", shapes, a->count * rows * sizeof(float), &values);
+  slab_status status = read_part(u, "shapes", from, size, &values);
   a->values = values;
   if (status == SLAB_OK) status = scene_update(scene, geometry, a);
   free(values);
   return status;
 }
 
-/* slab_scene_update_planes_cl, slab_scene_update_spheres_cl and so on. */
-#define UPDATE_OF_MESH(shape, names, noun, rows)
-#define UPDATE_OF_ARRAY(shape, names, noun, rows)                                                           \
-  slab_status slab_scene_update_##names##_cl(slab_scene *scene, uint32_t geometry, const slab_span *shapes, \
-                                             uint32_t n, cl_uint wait_count, const cl_event *wait) {        \
-    reading r = {"slab_scene_update_" #names "_cl", NULL, wait_count, wait};                                \
-    addition a = {r.function, noun, shape, n, NULL, NULL, NULL, 0, false};                                  \
-    return update_array(scene, geometry, shapes, rows, &r, &a);                                             \
-  }
-#define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, names, noun, rows)
-SHAPES(UPDATE_OF)
-#undef UPDATE_OF
-
-static size_t stride_of(const slab_mesh_spans *from) {
-  return from->vertex_stride == 0 ? 3 * sizeof(float) : from->vertex_stride;
+slab_status update_transforms(slab_scene *scene, uint32_t geometry, const update_call *u, update_part from,
+                              uint32_t n) {
+  void *transforms = NULL;
+  slab_status status = read_part(u, "transforms", from, update_transforms_size(n), &transforms);
+  if (status == SLAB_OK) status = scene_update_instances(scene, u->function, geometry, transforms, n);
+  free(transforms);
+  return status;
 }
 
-/* Bytes from the first vertex to the end of the last one. SIZE_MAX: more than a buffer can have. */
-static size_t size_of_vertices(const slab_mesh_spans *from) {
-  const size_t each = 3 * sizeof(float), gaps = from->vertex_count - (size_t)1, stride = stride_of(from);
-  if (from->vertex_count == 0) return 0;
+/* ---- meshes ---- */
+
+static size_t stride_of(size_t vertex_stride) { return vertex_stride == 0 ? 3 * sizeof(float) : vertex_stride; }
+
+size_t update_vertices_size(size_t vertex_stride, uint32_t vertex_count) {
+  const size_t each = 3 * sizeof(float), gaps = vertex_count - (size_t)1, stride = stride_of(vertex_stride);
+  if (vertex_count == 0) return 0;
   return gaps > 0 && stride > (SIZE_MAX - each) / gaps ? SIZE_MAX : gaps * stride + each;
 }
 
 /* Reads what the mesh points to. */
-static slab_status read_mesh(const reading *r, const slab_mesh_spans *from, void **vertices, void **indices) {
-  slab_status status = read_span(r, "vertices", &from->vertices, size_of_vertices(from), vertices);
+static slab_status read_mesh(const update_call *u, const update_mesh *from, void **vertices, void **indices) {
+  slab_status status =
+      read_part(u, "vertices", from->vertices, update_vertices_size(from->vertex_stride, from->vertex_count), vertices);
   if (status == SLAB_OK && from->indices.buffer != NULL)
-    status = read_span(r, "indices", &from->indices, 3 * (size_t)from->triangle_count * sizeof(uint32_t), indices);
+    status = read_part(u, "indices", from->indices, update_indices_size(from->triangle_count), indices);
   return status;
 }
 
 /* Copies the vertices within the device where its refit may take them. Meshes without triangles may have any stride,
  * also one that a copy cannot have: the host refits those. */
-static slab_status copy_vertices(const reading *r, const slab_scene *scene, const slab_mesh_spans *from,
+static slab_status copy_vertices(const update_call *u, const slab_scene *scene, const update_mesh *from,
                                  device_copy *copy) {
-  if (!update_stays_there(scene->context) || from->vertex_count == 0 || stride_of(from) < 3 * sizeof(float))
-    return SLAB_OK;
-  const gpu_rows rows = {buffer_of(from->vertices.buffer), from->vertices.offset, stride_of(from)};
-  return update_keep_vertices(r->device, rows, from->vertex_count, copy);
+  const size_t stride = stride_of(from->vertex_stride);
+  if (!update_stays_there(scene->context) || from->vertex_count == 0 || stride < 3 * sizeof(float)) return SLAB_OK;
+  const gpu_rows rows = {from->vertices.buffer, from->vertices.at, stride};
+  return update_keep_vertices(u->device, u->queue, rows, from->vertex_count, copy);
 }
 
-slab_status slab_scene_update_mesh_cl(slab_scene *scene, uint32_t geometry, const slab_mesh_spans *from,
-                                      cl_uint wait_count, const cl_event *wait) {
-  ARITHMETIC callers = arithmetic_begin();
-  reading r = {"slab_scene_update_mesh_cl", NULL, wait_count, wait};
+static slab_status take_mesh(slab_scene *scene, uint32_t geometry, const update_call *u, const update_mesh *from,
+                             const slab_mesh *mesh) {
+  addition a = {u->function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, false};
+  device_copy copy = {0};
+  slab_status status = scene_check_mesh(u->function, mesh);
+  if (status == SLAB_OK) status = copy_vertices(u, scene, from, &copy);
+  if (status == SLAB_OK) status = scene_update(scene, geometry, &a);
+  if (status == SLAB_OK)
+    scene_values(scene, geometry)->copy = copy;
+  else
+    values_drop_copy(&copy);
+  return status;
+}
+
+slab_status update_triangles(slab_scene *scene, uint32_t geometry, const update_call *u, const update_mesh *from) {
   void *vertices = NULL, *indices = NULL;
-  slab_status status = begin(scene, &r);
-  if (status == SLAB_OK && from == NULL) status = fail(SLAB_INVALID_ARGUMENT, "%s: mesh is NULL", r.function);
-  if (status == SLAB_OK) status = read_mesh(&r, from, &vertices, &indices);
-  if (status == SLAB_OK) {
-    const slab_mesh mesh = {vertices, from->vertex_stride, from->vertex_count, indices, from->triangle_count};
-    addition a = {r.function, "triangle", SLAB_TRIANGLE, from->triangle_count, NULL, &mesh, NULL, 0, false};
-    device_copy copy = {0};
-    status = scene_check_mesh(r.function, &mesh);
-    if (status == SLAB_OK) status = copy_vertices(&r, scene, from, &copy);
-    if (status == SLAB_OK) status = scene_update(scene, geometry, &a);
-    if (status == SLAB_OK)
-      scene_values(scene, geometry)->copy = copy;
-    else
-      values_drop_copy(&copy);
-  }
+  slab_status status = read_mesh(u, from, &vertices, &indices);
+  const slab_mesh mesh = {vertices, from->vertex_stride, from->vertex_count, indices, from->triangle_count};
+  if (status == SLAB_OK) status = take_mesh(scene, geometry, u, from, &mesh);
   free(vertices);
   free(indices);
   return status;

@@ -310,8 +310,8 @@ slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const
   return SLAB_OK;
 }
 
-slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n) {
-  const char *function = "slab_scene_update_instances";
+slab_status scene_update_instances(slab_scene *scene, const char *function, uint32_t geometry, const float *transforms,
+                                   uint32_t n) {
   added_geometry *of = NULL;
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_transforms(scene, function, transforms, n);
@@ -329,4 +329,8 @@ slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, co
   of->group = made;
   scene->changed = true;
   return SLAB_OK;
+}
+
+slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n) {
+  return scene_update_instances(scene, "slab_scene_update_instances", geometry, transforms, n);
 }

@@ -100,6 +100,9 @@ void scene_append(slab_scene *, const added_geometry *, uint64_t ids);
 slab_status scene_reserve(slab_scene *, uint32_t geometries);
 /* Replaces the primitives of a geometry. The scene does not change before every primitive is accepted. */
 slab_status scene_update(slab_scene *, uint32_t geometry, addition *);
+/* The same of transforms. */
+slab_status scene_update_instances(slab_scene *, const char *function, uint32_t geometry, const float *transforms,
+                                   uint32_t n);
 /* The values of a geometry that is there and has primitives. */
 geometry_values *scene_values(const slab_scene *, uint32_t geometry);
 slab_status scene_check_mesh(const char *function, const slab_mesh *);

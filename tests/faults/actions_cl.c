@@ -99,6 +99,23 @@ static slab_status run_update_there(world *w) {
   return slab_scene_update_mesh_cl(w->scene, 0, &mesh, 0, NULL);
 }
 
+static const float places[2][12] = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, {0, -2, 0, 3, 2, 0, 0, 0, 0, 0, 2, 1}};
+
+/* Two instances, and a buffer with the same transforms. */
+static void begin_instances_cl(world *w) {
+  begin_batch(w);
+  w->model = w->scene;
+  w->scene = NULL;
+  assert_ok(slab_scene_create(w->context, &w->scene));
+  assert_ok(slab_scene_add_instances(w->scene, w->model, places[0], 2, NULL, NULL));
+  assert_cl(clEnqueueWriteBuffer(w->queue, w->buffer, CL_TRUE, 64, sizeof places, places, 0, NULL, NULL));
+}
+
+static slab_status run_update_instances_cl(world *w) {
+  const slab_span at = {w->buffer, 64};
+  return slab_scene_update_instances_cl(w->scene, 0, &at, 2, 0, NULL);
+}
+
 /* Refitted there before, where the setting says so. */
 static void begin_moved_there(world *w) {
   begin_mesh_there(w);
@@ -191,6 +208,7 @@ const action actions_cl[] = {
     UPDATE_CL("boxes", SLAB_BOX),
     UPDATE_CL("obbs", SLAB_OBB),
     UPDATE_CL("mesh", SLAB_TRIANGLE),
+    {.name = "slab_scene_update_instances_cl", .begin = begin_instances_cl, .run = run_update_instances_cl},
     {.name = "slab_scene_update_mesh_cl, for a refit there", .begin = begin_mesh_there, .run = run_update_there},
     {.name = "slab_scene_update_mesh_cl, strided, for a refit there",
      .begin = begin_mesh_there,

@@ -31,9 +31,11 @@ static slab_status upload(const device *d, const slab_mesh *mesh, gpu_buffer **b
 static slab_status take(const slab_scene *scene, gpu_buffer *buffer, const slab_mesh *mesh, float *vertices,
                         device_copy *copy) {
   const device *d = &scene->context->devices[0];
-  const slab_status status = update_read(d, buffer, BEFORE, vertices, size_of(mesh), (gpu_order){0}, "vertices");
+  const slab_status status =
+      update_read(d, gpu_of(d)->queue, buffer, BEFORE, vertices, size_of(mesh), (gpu_order){0}, "vertices");
   if (status != SLAB_OK || !update_stays_there(scene->context)) return status;
-  return update_keep_vertices(d, (gpu_rows){buffer, BEFORE, stride_of(mesh)}, mesh->vertex_count, copy);
+  return update_keep_vertices(d, gpu_of(d)->queue, (gpu_rows){buffer, BEFORE, stride_of(mesh)}, mesh->vertex_count,
+                              copy);
 }
 
 slab_status there_update_mesh(slab_scene *scene, uint32_t geometry, const slab_mesh *mesh) {
