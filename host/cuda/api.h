@@ -21,6 +21,7 @@ enum {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_INVALID_VALUE = 1,
   CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
   CUDA_ERROR_NO_DEVICE = 100,
   CUDA_ERROR_INVALID_CONTEXT = 201,
   CUDA_ERROR_NOT_FOUND = 500,
@@ -38,7 +39,6 @@ enum {
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
 };
 enum {
-  CU_POINTER_ATTRIBUTE_CONTEXT = 1,
   CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
   CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
   CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12
@@ -89,7 +89,6 @@ typedef struct CUDA_MEMCPY2D {
   X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream)) \
   X(cuMemcpy2DAsync, "cuMemcpy2DAsync_v2", (const CUDA_MEMCPY2D *, CUstream))                              \
   X(cuPointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, CUdeviceptr))             \
-  X(cuMemGetAddressRange, "cuMemGetAddressRange_v2", (CUdeviceptr * begin, size_t * size, CUdeviceptr))    \
   X(cuStreamCreate, "cuStreamCreate", (CUstream *, unsigned flags))                                        \
   X(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream))                                                     \
   X(cuStreamGetCtx, "cuStreamGetCtx", (CUstream, CUcontext *))                                             \

@@ -1,5 +1,6 @@
 /* The table of the interface's functions, where they are found, and failures. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/process.h"
@@ -49,14 +50,26 @@ static void load(void) {
   if (missing[0] == 0) begun = cuda_call.cuInit(0);
 }
 
+static slab_status fail_to_begin(void) {
+  const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+  if (begun == CUDA_ERROR_NOT_INITIALIZED) /* the caller's own CUDA, which the fork rule does not see */
+    return fail(SLAB_NO_DEVICE,
+                "this process was forked from one that had begun CUDA, so that it has no card: "
+                "fork before, or call exec after fork");
+  if (begun == CUDA_ERROR_NO_DEVICE && visible != NULL)
+    return fail(SLAB_NO_DEVICE, "NVIDIA's driver finds no card: CUDA_VISIBLE_DEVICES is \"%.80s\"", visible);
+  if (begun == CUDA_ERROR_NO_DEVICE) return fail(SLAB_NO_DEVICE, "NVIDIA's driver finds no card");
+  cuda_ended(begun, "cuInit", "NVIDIA's driver");
+  return SLAB_NO_DEVICE;
+}
+
 slab_status cuda_load(void) {
   const slab_status status = process_check_drivers("CUDA");
   if (status != SLAB_OK) return status;
   os_once_run(&once, load);
   if (missing[0] != 0) return fail(SLAB_NO_DEVICE, "no card of NVIDIA's by its own driver (%s)", missing);
   process_uses_drivers(); /* cuInit has been called, whatever became of it */
-  if (begun == CUDA_ERROR_NO_DEVICE) return fail(SLAB_NO_DEVICE, "NVIDIA's driver finds no card");
-  return cuda_ended(begun, "cuInit", "NVIDIA's driver") == SLAB_OK ? SLAB_OK : SLAB_NO_DEVICE;
+  return begun == CUDA_SUCCESS ? SLAB_OK : fail_to_begin();
 }
 
 slab_status fail_cuda(CUresult code, const char *call, const char *purpose) {

@@ -27,8 +27,8 @@ struct CUstream_st; /**< what a CUstream points to */
 SLAB_API slab_status slab_context_create_cuda(struct CUctx_st *, struct CUstream_st *stream,
                                               const slab_context_options *, slab_context **context);
 
-/** One cast over device memory that the scene's context can read. Pointers are multiples of 4 (results of SLAB_ANY:
- * of 1), and are not read by the host. */
+/** One cast over device memory that the scene's context can read, of cuMemAlloc, of a pool or managed.
+ * Pointers are multiples of 4 (results of SLAB_ANY: of 1), and are not read by the host. */
 typedef struct slab_cuda_batch {
   slab_query query;        /**< what is asked */
   size_t count;            /**< rays, below 2^32 - 64 */
@@ -53,6 +53,37 @@ typedef struct slab_cuda_batch {
  * CUDA; SLAB_BUILD_FAILED, SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. Several threads may enqueue at once. */
 SLAB_API slab_status slab_enqueue_cuda(slab_scene *, const slab_cuda_batch *, struct CUstream_st *stream);
 
+/** @name Changing geometry
+ * The updates of slabcast.h, from device memory as a slab_cuda_batch has it. Each reads its arrays on a stream of the
+ * scene's context, after what is on it (NULL: CUDA's default stream), and returns when they are read: the caller may
+ * write them again at once. It waits for no other stream. The values are then checked and kept in host memory, as those
+ * of slabcast.h are: what is refused is the same, and one thread at a time changes a scene.
+ *
+ * SLAB_INVALID_ARGUMENT also where a pointer is NULL, no multiple of 4 or not memory that the card reaches, as far as
+ * its first byte and its last tell, or the stream is of another context; SLAB_UNSUPPORTED where the scene is not on a
+ * card by CUDA; SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. The scene is then as it was.
+ * @{ */
+/** Replaces planes. */
+SLAB_API slab_status slab_scene_update_planes_cuda(slab_scene *, uint32_t geometry, const slab_plane *shapes,
+                                                   uint32_t n, struct CUstream_st *stream);
+/** Replaces spheres. */
+SLAB_API slab_status slab_scene_update_spheres_cuda(slab_scene *, uint32_t geometry, const slab_sphere *shapes,
+                                                    uint32_t n, struct CUstream_st *stream);
+/** Replaces axis-aligned boxes. */
+SLAB_API slab_status slab_scene_update_boxes_cuda(slab_scene *, uint32_t geometry, const slab_box *shapes, uint32_t n,
+                                                  struct CUstream_st *stream);
+/** Replaces oriented boxes. */
+SLAB_API slab_status slab_scene_update_obbs_cuda(slab_scene *, uint32_t geometry, const slab_obb *shapes, uint32_t n,
+                                                 struct CUstream_st *stream);
+/** Replaces triangles. The arrays of the slab_mesh are device memory; indices NULL: those that the geometry has. The
+ * card keeps a copy of the vertices, until the commit: where all that has changed are meshes updated so, in a scene of
+ * triangles alone on one card, the card refits the BVH itself, and nothing of it is uploaded. */
+SLAB_API slab_status slab_scene_update_mesh_cuda(slab_scene *, uint32_t geometry, const slab_mesh *,
+                                                 struct CUstream_st *stream);
+/** Replaces the transforms of n instances. transforms: n times 12, as in slab_scene_update_instances. */
+SLAB_API slab_status slab_scene_update_instances_cuda(slab_scene *, uint32_t geometry, const float *transforms,
+                                                      uint32_t n, struct CUstream_st *stream);
+/** @} */
 /** @} */
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The functions of slabcast_cuda.h: contexts on the caller's objects, and casts on the caller's stream and memory. */
+/* The functions of slabcast_cuda.h: contexts on the caller's objects, casts and updates on its streams and memory. */
 #include "slabcast_cuda.h"
 
 #include "base/arithmetic.h"
@@ -7,7 +7,7 @@
 #include "device/backend.h"
 #include "device/context.h"
 #include "interop/batch.h"
-#include "scene/scene.h"
+#include "interop/update.h"
 
 /* ---- contexts ---- */
 
@@ -68,6 +68,7 @@ slab_status slab_context_create_cuda(CUcontext context, CUstream stream, const s
   found_device found = {0};
   slab_status status = context_check(&options, made, "slab_context_create_cuda");
   if (status == SLAB_OK) status = process_begin("slab_context_create_cuda");
+  if (status == SLAB_OK) status = process_check_drivers("slab_context_create_cuda");
   if (status == SLAB_OK) status = cuda_load();
   if (status == SLAB_OK) status = describe(context, &options, &found);
   if (status != SLAB_OK) return status;
@@ -79,62 +80,166 @@ slab_status slab_context_create_cuda(CUcontext context, CUstream stream, const s
   return context_finish(status, &options, created, made);
 }
 
-/* ---- casts ---- */
+/* ---- the caller's memory ---- */
+
+/* Whether this context's card reaches a byte. Of which context it is is not asked: memory of a pool (cuMemAllocAsync)
+ * is of none. */
+static slab_status find_reach(const char *function, CUcontext context, CUdeviceptr at, bool *is_reached) {
+  unsigned type;
+  const slab_status status = cuda_enter(context, function);
+  if (status != SLAB_OK) return status;
+  const CUresult code = cuda_call.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at);
+  cuda_leave();
+  *is_reached = code != CUDA_ERROR_INVALID_VALUE;
+  return *is_reached ? cuda_ended(code, "cuPointerGetAttribute", function) : SLAB_OK;
+}
+
+/* Checks memory of so many bytes. 0: at least one, and only the caller knows how many. Its ends alone are looked at: an
+ * array may lie in several allocations. */
+static slab_status check_reach(const char *function, CUcontext context, const char *name, CUdeviceptr at, size_t size) {
+  const CUdeviceptr last = at + (size == 0 ? 0 : size - 1);
+  bool first_is = false, last_is = false;
+  slab_status status = find_reach(function, context, at, &first_is);
+  if (status == SLAB_OK && !first_is)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s: 0x%llx is not memory that a card reaches", function, name, at);
+  if (status == SLAB_OK && last >= at) status = find_reach(function, context, last, &last_is);
+  if (status != SLAB_OK || last_is) return status;
+  return fail(SLAB_INVALID_ARGUMENT, "%s: %s: %zu bytes at 0x%llx are more than a card reaches there", function, name,
+              size, at);
+}
 
 /* The caller's memory as a buffer. unit: what its address is a multiple of. */
-static slab_status place(const device *d, const char *name, const void *at, size_t unit, gpu_buffer *room,
-                         gpu_buffer **placed) {
-  CUcontext of;
+static slab_status place(const char *function, const device *d, const char *name, const void *at, size_t size,
+                         size_t unit, gpu_buffer *room) {
   const CUdeviceptr address = (CUdeviceptr)(uintptr_t)at;
-  if (at == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue_cuda: %s is NULL", name);
+  if (at == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, name);
   if (address % unit != 0)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue_cuda: %s: 0x%llx is no multiple of %zu", name, address, unit);
-  if (cuda_call.cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_CONTEXT, address) != CUDA_SUCCESS)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue_cuda: %s: 0x%llx is not memory that a card reaches", name,
-                address);
-  room->context = cuda_of(d)->context;
-  room->at = address;
-  *placed = room;
-  return SLAB_OK;
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s: 0x%llx is no multiple of %zu", function, name, address, unit);
+  *room = (gpu_buffer){.context = cuda_of(d)->context, .at = address};
+  return check_reach(function, room->context, name, address, size);
 }
 
-enum { ROOMS = 5 };
-
-static slab_status place_all(const device *d, const slab_cuda_batch *b, gpu_buffer rooms[ROOMS], launch *l) {
-  slab_status status = place(d, "rays", b->rays, SPAN_UNIT, &rooms[0], &l->rays);
-  if (status == SLAB_OK)
-    status = place(d, "results", b->results, b->query == SLAB_ANY ? 1 : SPAN_UNIT, &rooms[1], &l->results);
-  if (status == SLAB_OK && b->query == SLAB_ALL)
-    status = place(d, "offsets", b->offsets, SPAN_UNIT, &rooms[2], &l->offsets);
-  if (status == SLAB_OK && b->skip != NULL) status = place(d, "skip", b->skip, SPAN_UNIT, &rooms[3], &l->skips);
-  if (status == SLAB_OK && b->invalid != NULL)
-    status = place(d, "invalid", b->invalid, SPAN_UNIT, &rooms[4], &l->invalid);
-  return status;
-}
-
-static slab_status check(const slab_scene *scene, const slab_cuda_batch *b, CUstream stream) {
-  if (scene == NULL || b == NULL)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue_cuda: %s is NULL", scene == NULL ? "scene" : "batch");
-  slab_status status = scene_check(scene, "slab_enqueue_cuda");
+/* Checks a scene, and the stream of a call on it, which is then a queue. */
+static slab_status begin(const char *function, const slab_scene *scene, CUstream stream, gpu_queue *queue) {
+  slab_status status = scene_check(scene, function);
   if (status != SLAB_OK) return status;
   const device *d = &scene->context->devices[0];
   if (d->backend != &cuda_backend)
-    return fail(SLAB_UNSUPPORTED, "slab_enqueue_cuda: \"%s\" is not a card by CUDA", d->info.name);
-  status = batch_check("slab_enqueue_cuda", b->query, b->count, b->cull, b->edges);
-  return status == SLAB_OK && stream != NULL ? check_stream("slab_enqueue_cuda", cuda_of(d)->context, stream) : status;
+    return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not a card by CUDA", function, d->info.name);
+  *queue = (gpu_queue){cuda_of(d)->context, stream};
+  return stream == NULL ? SLAB_OK : check_stream(function, queue->context, stream);
+}
+
+/* ---- casts ---- */
+
+enum { ROOMS = 5 };
+
+static slab_status place_one(const device *d, const char *name, const void *at, size_t size, size_t unit,
+                             gpu_buffer *room, gpu_buffer **placed) {
+  const slab_status status = place("slab_enqueue_cuda", d, name, at, size, unit, room);
+  if (status == SLAB_OK) *placed = room;
+  return status;
+}
+
+static slab_status place_all(const device *d, const slab_cuda_batch *b, gpu_buffer rooms[ROOMS], launch *l) {
+  const bool lists = b->query == SLAB_ALL; /* only the offsets say how many hits there are */
+  const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
+  slab_status status = place_one(d, "rays", b->rays, n * sizeof *b->rays, SPAN_UNIT, &rooms[0], &l->rays);
+  if (status == SLAB_OK)
+    status = place_one(d, "results", b->results, result, b->query == SLAB_ANY ? 1 : SPAN_UNIT, &rooms[1], &l->results);
+  if (status == SLAB_OK && lists)
+    status = place_one(d, "offsets", b->offsets, (n + 1) * sizeof *b->offsets, SPAN_UNIT, &rooms[2], &l->offsets);
+  if (status == SLAB_OK && b->skip != NULL)
+    status = place_one(d, "skip", b->skip, n * sizeof *b->skip, SPAN_UNIT, &rooms[3], &l->skips);
+  if (status == SLAB_OK && b->invalid != NULL)
+    status = place_one(d, "invalid", b->invalid, sizeof *b->invalid, SPAN_UNIT, &rooms[4], &l->invalid);
+  return status;
 }
 
 slab_status slab_enqueue_cuda(slab_scene *scene, const slab_cuda_batch *b, CUstream stream) {
   ARITHMETIC callers = arithmetic_begin();
   gpu_buffer rooms[ROOMS];
+  gpu_queue queue;
   launch l = {0};
-  slab_status status = check(scene, b, stream);
-  if (status != SLAB_OK) return status;
-  const device *d = &scene->context->devices[0];
-  gpu_queue queue = {cuda_of(d)->context, stream};
-  if (b->count > 0) status = place_all(d, b, rooms, &l);
+  slab_status status = begin("slab_enqueue_cuda", scene, stream, &queue);
+  if (status == SLAB_OK && b == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_enqueue_cuda: batch is NULL");
+  if (status == SLAB_OK) status = batch_check("slab_enqueue_cuda", b->query, b->count, b->cull, b->edges);
+  if (status == SLAB_OK && b->count > 0) status = place_all(&scene->context->devices[0], b, rooms, &l);
   if (status != SLAB_OK) return status;
   const slab_cast_options options = {
       .mask = b->mask, .cull = b->cull, .face_forward = b->face_forward, .edges = b->edges, .max_hits = b->max_hits};
   return batch_enqueue(scene, "slab_enqueue_cuda", b->query, b->count, &options, &l, &queue, (gpu_order){0});
+}
+
+/* ---- updates ---- */
+
+/* Begins a call that is read on the caller's stream, after what is on it. */
+static slab_status begin_update(const slab_scene *scene, CUstream stream, gpu_queue *queue, update_call *u) {
+  const slab_status status = begin(u->function, scene, stream, queue);
+  if (status != SLAB_OK) return status;
+  u->device = &scene->context->devices[0];
+  u->queue = queue;
+  return SLAB_OK;
+}
+
+/* Nothing is read of a part without bytes, which may be NULL. */
+static slab_status part_of(const update_call *u, const char *name, const void *at, size_t size, gpu_buffer *room,
+                           update_part *part) {
+  *part = (update_part){room, 0};
+  return size == 0 ? SLAB_OK : place(u->function, u->device, name, at, size, SPAN_UNIT, room);
+}
+
+static slab_status update_array(slab_scene *scene, uint32_t geometry, const void *shapes, size_t rows, CUstream stream,
+                                addition *a) {
+  ARITHMETIC callers = arithmetic_begin();
+  const size_t size = a->count * rows * sizeof(float);
+  update_call u = {.function = a->function};
+  gpu_buffer room;
+  gpu_queue queue;
+  update_part part;
+  slab_status status = begin_update(scene, stream, &queue, &u);
+  if (status == SLAB_OK) status = part_of(&u, "shapes", shapes, size, &room, &part);
+  return status == SLAB_OK ? update_shapes(scene, geometry, &u, part, size, a) : status;
+}
+
+/* slab_scene_update_planes_cuda, slab_scene_update_spheres_cuda and so on. */
+#define UPDATE_OF_MESH(shape, name, names, noun, rows)
+#define UPDATE_OF_ARRAY(shape, name, names, noun, rows)                                                         \
+  slab_status slab_scene_update_##names##_cuda(slab_scene *scene, uint32_t geometry, const slab_##name *shapes, \
+                                               uint32_t n, CUstream stream) {                                   \
+    addition a = {"slab_scene_update_" #names "_cuda", noun, shape, n, NULL, NULL, NULL, 0, false};             \
+    return update_array(scene, geometry, shapes, rows, stream, &a);                                             \
+  }
+#define UPDATE_OF(shape, name, names, noun, rows, form, place, source) \
+  UPDATE_OF_##source(shape, name, names, noun, rows)
+SHAPES(UPDATE_OF)
+#undef UPDATE_OF
+
+slab_status slab_scene_update_mesh_cuda(slab_scene *scene, uint32_t geometry, const slab_mesh *from, CUstream stream) {
+  ARITHMETIC callers = arithmetic_begin();
+  update_call u = {.function = "slab_scene_update_mesh_cuda"};
+  gpu_buffer vertices, indices;
+  gpu_queue queue;
+  slab_status status = begin_update(scene, stream, &queue, &u);
+  if (status == SLAB_OK && from == NULL) status = fail(SLAB_INVALID_ARGUMENT, "%s: mesh is NULL", u.function);
+  if (status != SLAB_OK) return status;
+  update_mesh mesh = {
+      .vertex_stride = from->vertex_stride, .vertex_count = from->vertex_count, .triangle_count = from->triangle_count};
+  const size_t size = update_vertices_size(from->vertex_stride, from->vertex_count);
+  status = part_of(&u, "vertices", from->vertices, size, &vertices, &mesh.vertices);
+  if (status == SLAB_OK && from->indices != NULL)
+    status = part_of(&u, "indices", from->indices, update_indices_size(from->triangle_count), &indices, &mesh.indices);
+  return status == SLAB_OK ? update_triangles(scene, geometry, &u, &mesh) : status;
+}
+
+slab_status slab_scene_update_instances_cuda(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n,
+                                             CUstream stream) {
+  ARITHMETIC callers = arithmetic_begin();
+  update_call u = {.function = "slab_scene_update_instances_cuda"};
+  gpu_buffer room;
+  gpu_queue queue;
+  update_part part;
+  slab_status status = begin_update(scene, stream, &queue, &u);
+  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &room, &part);
+  return status == SLAB_OK ? update_transforms(scene, geometry, &u, part, n) : status;
 }

@@ -3,30 +3,28 @@
  *
  * It holds callers to the interface: a context that is not current, a handle that was released, bytes outside of an
  * allocation, parameters that the PTX does not declare and a group that a kernel does not allow end the process with a
- * line that says so. What is not released by the end is told, and the exit code is 1.
+ * line that says so. So do calls before cuInit, and in a process that was forked after it: no other than cuInit, which
+ * fails there. What is not released by the end is told, and the exit code is 1.
  *
- *   SLAB_CUDA_CARDS=N     cards; default 1
+ *   SLAB_CUDA_CARDS=N     cards; default 1. CUDA_VISIBLE_DEVICES chooses among them
  *   SLAB_CUDA_MEMORY=B    bytes of a card; default 1 GiB
  *   SLAB_CUDA_FAIL=N      the Nth call that can fail does, with SLAB_CUDA_CODE (default 2: out of memory)
  *   SLAB_CUDA_FROM=N      so do all from the Nth on
  *   SLAB_CUDA_LATE=SEED   commands run when somebody waits, those of several streams in an order drawn by chance */
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cuda/api.h"
 #include "data/types.h"
+#include "standin.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define DECLARE(name, symbol, parameters) EXPORT CUresult name parameters __asm__(symbol);
-CUDA_FUNCTIONS(DECLARE)
-#undef DECLARE
-
-enum { PARAMETERS = 16, CARDS = 8, DEPTH = 8 };
+enum { PARAMETERS = 16, CARDS = 8, CONTEXTS = 2 * CARDS, DEPTH = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 
@@ -50,10 +48,10 @@ static unsigned long number(const char *variable, unsigned long otherwise) {
 struct CUctx_st {
   CUdevice card;
   unsigned holders;
-  size_t used;
 };
 
-static struct CUctx_st contexts[CARDS];
+static struct CUctx_st contexts[CONTEXTS]; /* the cards' primary ones, then those of cuCtxCreate */
+static size_t used[CARDS];
 static _Thread_local CUcontext current[DEPTH];
 static _Thread_local int depth;
 
@@ -81,6 +79,7 @@ typedef struct command {
 struct CUstream_st {
   CUcontext context;
   command *first, **last;
+  bool is_held; /* by a test */
   struct CUstream_st *next;
 };
 
@@ -98,8 +97,18 @@ static uint64_t chance;
 static unsigned long calls, fails_at, fails_from;
 static CUresult fails_with;
 
-static CUresult begin(void) {
+static atomic_int process; /* that called cuInit; 0: none */
+
+/* Begins a call: in a forked process another thread's lock would never be released. */
+static void take(const char *call) {
+  const int by = atomic_load(&process);
+  if (by == 0) die("%s before cuInit", call);
+  if (by != getpid()) die("%s in a process that was forked after cuInit", call);
   pthread_mutex_lock(&lock);
+}
+
+/* Under the lock. */
+static CUresult count(void) {
   if (calls++ == 0) {
     fails_at = number("SLAB_CUDA_FAIL", 0);
     fails_from = number("SLAB_CUDA_FROM", 0);
@@ -109,8 +118,6 @@ static CUresult begin(void) {
   return (fails_at != 0 && calls == fails_at) || (fails_from != 0 && calls >= fails_from) ? fails_with : CUDA_SUCCESS;
 }
 
-/* For tests: the nth call from now on that can fail does, once; 0: none. Whether the one before has been reached. */
-EXPORT int standin_fail(unsigned long later, CUresult code);
 int standin_fail(unsigned long later, CUresult code) {
   pthread_mutex_lock(&lock);
   const int reached = fails_at != 0 && calls >= fails_at;
@@ -125,9 +132,14 @@ static CUresult end(CUresult code) {
   return code;
 }
 
+static CUresult begin(const char *call) {
+  take(call);
+  return count();
+}
+
 /* Begins a call that can fail; the rest of it runs where it does not. */
-#define BEGIN                       \
-  const CUresult planned = begin(); \
+#define BEGIN                               \
+  const CUresult planned = begin(__func__); \
   if (planned != CUDA_SUCCESS) return end(planned)
 
 static CUcontext here(const char *call) {
@@ -137,12 +149,13 @@ static CUcontext here(const char *call) {
 
 /* A file tells how many calls there were, for sweeps. */
 __attribute__((destructor)) static void tell_left(void) {
+  if (atomic_load(&process) != getpid()) return;
   const char *file = getenv("SLAB_CUDA_CALLS");
   FILE *out = file != NULL ? fopen(file, "w") : NULL;
   unsigned left = live_events + live_modules;
   for (const block *b = blocks; b != NULL; b = b->next) left++;
   for (CUstream s = streams; s != NULL; s = s->next) left++;
-  for (int i = 0; i < CARDS; i++) left += contexts[i].holders;
+  for (int i = 0; i < CONTEXTS; i++) left += contexts[i].holders;
   if (out != NULL) {
     fprintf(out, "%lu calls, %u left\n", calls, left);
     fclose(out);
@@ -160,11 +173,55 @@ static int cards(void) {
   return n > CARDS ? CARDS : (int)n;
 }
 
-static size_t memory(void) { return number("SLAB_CUDA_MEMORY", 1ul << 30); }
+static size_t memory_set; /* by a test; 0: not */
+
+static size_t memory(void) { return memory_set != 0 ? memory_set : number("SLAB_CUDA_MEMORY", 1ul << 30); }
+
+void standin_memory(size_t bytes) {
+  pthread_mutex_lock(&lock);
+  memory_set = bytes;
+  pthread_mutex_unlock(&lock);
+}
+
+/* Which cards are there, by the order of CUDA_VISIBLE_DEVICES: those before the first word that names none, or one for
+ * the second time. A word is a number, or the begin of a UUID. */
+static int visible[CARDS], visible_count;
+
+static int card_of(const char *word, size_t length) {
+  char *stop, name[8];
+  const long n = strtol(word, &stop, 10);
+  if (length > 0 && stop == word + length) return n >= 0 && n < cards() ? (int)n : -1;
+  for (int i = 0; i < cards(); i++) {
+    snprintf(name, sizeof name, "GPU-%02x", (unsigned)i);
+    if (length > 4 && strncmp(word, name, length < 6 ? length : 6) == 0) return i;
+  }
+  return -1;
+}
+
+static void look_for_cards(void) {
+  const char *chosen = getenv("CUDA_VISIBLE_DEVICES");
+  visible_count = 0;
+  for (int i = 0; chosen == NULL && i < cards(); i++) visible[visible_count++] = i;
+  while (chosen != NULL && visible_count < CARDS) {
+    const size_t length = strcspn(chosen, ",");
+    const int card = card_of(chosen, length);
+    for (int i = 0; i < visible_count; i++)
+      if (visible[i] == card) return;
+    if (card < 0) return;
+    visible[visible_count++] = card;
+    chosen = chosen[length] == ',' ? chosen + length + 1 : NULL;
+  }
+}
 
 CUresult cuInit(unsigned flags) {
-  BEGIN;
-  return end(flags != 0 ? CUDA_ERROR_INVALID_VALUE : cards() == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS);
+  const int by = atomic_load(&process);
+  if (by != 0 && by != getpid()) return CUDA_ERROR_NOT_INITIALIZED;
+  pthread_mutex_lock(&lock);
+  atomic_store(&process, getpid());
+  const CUresult planned = count();
+  if (planned != CUDA_SUCCESS) return end(planned);
+  look_for_cards();
+  return end(flags != 0 ? CUDA_ERROR_INVALID_VALUE : visible_count == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS);
 }
 
 CUresult cuDriverGetVersion(int *version) {
@@ -178,16 +235,16 @@ CUresult cuGetErrorName(CUresult code, const char **name) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetCount(int *count) {
+CUresult cuDeviceGetCount(int *number_of) {
   BEGIN;
-  *count = cards();
+  *number_of = visible_count;
   return end(CUDA_SUCCESS);
 }
 
 CUresult cuDeviceGet(CUdevice *card, int ordinal) {
   BEGIN;
   *card = ordinal;
-  return end(ordinal < cards() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+  return end(ordinal < visible_count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice card) {
@@ -200,19 +257,18 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice card) {
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice card) {
   BEGIN;
   memset(uuid->bytes, 0x5A, sizeof uuid->bytes);
-  uuid->bytes[0] = (unsigned char)card;
+  uuid->bytes[0] = (unsigned char)visible[card];
   return end(CUDA_SUCCESS);
 }
 
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice card) {
   BEGIN;
-  (void)card;
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
       *value = 1000000;
       break;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-      *value = 2;
+      *value = 2 + visible[card];
       break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
       *value = (int)number("SLAB_CUDA_CAPABILITY", 6);
@@ -242,7 +298,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice card) {
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice card) {
-  pthread_mutex_lock(&lock);
+  take(__func__);
   if (contexts[card].holders == 0) die("the context of card %d is released too often", card);
   contexts[card].holders--;
   return end(CUDA_SUCCESS);
@@ -250,7 +306,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice card) {
 
 /* It fails on a context alone that is gone, and then nothing is left to be released. */
 CUresult cuCtxPushCurrent(CUcontext context) {
-  pthread_mutex_lock(&lock);
+  take(__func__);
   if (context == NULL || context->holders == 0) die("cuCtxPushCurrent of a context that is not retained");
   if (depth == DEPTH) die("contexts are pushed and not popped");
   current[depth++] = context;
@@ -258,9 +314,43 @@ CUresult cuCtxPushCurrent(CUcontext context) {
 }
 
 CUresult cuCtxPopCurrent(CUcontext *context) {
+  take(__func__);
+  end(CUDA_SUCCESS);
   if (depth == 0) die("cuCtxPopCurrent without a current context");
   *context = current[--depth];
   return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context) {
+  *context = depth == 0 ? NULL : current[depth - 1];
+  return CUDA_SUCCESS;
+}
+
+/* It is current then, as a context is that was pushed. */
+CUresult cuCtxCreate(CUcontext *context, unsigned flags, CUdevice card) {
+  BEGIN;
+  (void)flags;
+  for (int i = CARDS; i < CONTEXTS; i++) {
+    if (contexts[i].holders > 0) continue;
+    contexts[i] = (struct CUctx_st){card, 1};
+    if (depth == DEPTH) die("contexts are pushed and not popped");
+    *context = current[depth++] = &contexts[i];
+    return end(CUDA_SUCCESS);
+  }
+  return end(CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+/* All that is in it has been released. */
+CUresult cuCtxDestroy(CUcontext context) {
+  take(__func__);
+  if (context->holders != 1) die("a context is destroyed that is none");
+  for (const block *b = blocks; b != NULL; b = b->next)
+    if (b->context == context) die("a context is destroyed before its memory");
+  for (CUstream s = streams; s != NULL; s = s->next)
+    if (s->context == context) die("a context is destroyed before its streams");
+  if (depth > 0 && current[depth - 1] == context) depth--;
+  context->holders = 0;
+  return end(CUDA_SUCCESS);
 }
 
 CUresult cuCtxGetDevice(CUdevice *card) {
@@ -324,7 +414,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned option
 }
 
 CUresult cuModuleUnload(CUmodule module) {
-  pthread_mutex_lock(&lock);
+  take(__func__);
   here("cuModuleUnload");
   while (module->functions != NULL) {
     CUfunction next = module->functions->next;
@@ -370,13 +460,14 @@ enum { ALIGNED = 512 }; /* as a card's memory is */
 static CUresult allocate(void **bytes, size_t size, bool is_pinned) {
   CUcontext context = here("an allocation");
   if (size == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (!is_pinned && (size > memory() || context->used > memory() - size)) return CUDA_ERROR_OUT_OF_MEMORY;
+  size_t *taken = &used[context->card];
+  if (!is_pinned && (size > memory() || *taken > memory() - size)) return CUDA_ERROR_OUT_OF_MEMORY;
   char *made = size > memory() ? NULL : aligned_alloc(ALIGNED, (size + ALIGNED - 1) / ALIGNED * ALIGNED);
   if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
   block *b = malloc(sizeof *b);
   *b = (block){made, size, is_pinned, context, blocks};
   memset(b->bytes, 0xA5, size);
-  if (!is_pinned) context->used += size;
+  if (!is_pinned) *taken += size;
   blocks = b;
   *bytes = b->bytes;
   return CUDA_SUCCESS;
@@ -390,7 +481,7 @@ static void deallocate(void *bytes, bool is_pinned) {
     block *b = *at;
     if (b->bytes != bytes || b->is_pinned != is_pinned) continue;
     if (b->context != here("a release of memory")) die("memory is released in another context");
-    if (!is_pinned) b->context->used -= b->size;
+    if (!is_pinned) used[b->context->card] -= b->size;
     *at = b->next;
     free(b->bytes);
     free(b);
@@ -408,7 +499,7 @@ CUresult cuMemAlloc(CUdeviceptr *at, size_t size) {
 }
 
 CUresult cuMemFree(CUdeviceptr at) {
-  pthread_mutex_lock(&lock);
+  take(__func__);
   deallocate((void *)(uintptr_t)at, false);
   return end(CUDA_SUCCESS);
 }
@@ -420,7 +511,7 @@ CUresult cuMemHostAlloc(void **bytes, size_t size, unsigned flags) {
 }
 
 CUresult cuMemFreeHost(void *bytes) {
-  pthread_mutex_lock(&lock);
+  take(__func__);
   deallocate(bytes, true);
   return end(CUDA_SUCCESS);
 }
@@ -438,25 +529,21 @@ static void check(CUdeviceptr at, size_t size) {
   if (block_of((void *)(uintptr_t)at, size, false) == NULL) die("%zu bytes that are not all of an allocation", size);
 }
 
+/* Which context memory is of cannot be asked: that of a pool has none. */
 CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr at) {
   BEGIN;
-  const block *b = block_of((void *)(uintptr_t)at, 1, false);
-  if (b == NULL && attribute != CU_POINTER_ATTRIBUTE_CONTEXT) b = block_of((void *)(uintptr_t)at, 1, true);
+  const void *const byte = (void *)(uintptr_t)at;
+  const block *b = block_of(byte, 1, false);
+  if (b == NULL) b = block_of(byte, 1, true);
   if (b == NULL) return end(CUDA_ERROR_INVALID_VALUE);
-  if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT) *(CUcontext *)value = b->context;
   if (attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
     *(unsigned *)value = b->is_pinned ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-  if (attribute == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR) *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)b->bytes;
-  if (attribute == CU_POINTER_ATTRIBUTE_RANGE_SIZE) *(size_t *)value = b->size;
-  return end(CUDA_SUCCESS);
-}
-
-CUresult cuMemGetAddressRange(CUdeviceptr *first, size_t *size, CUdeviceptr at) {
-  BEGIN;
-  const block *b = block_of((void *)(uintptr_t)at, 1, false);
-  if (b == NULL) return end(CUDA_ERROR_INVALID_VALUE);
-  *first = (CUdeviceptr)(uintptr_t)b->bytes;
-  *size = b->size;
+  else if (attribute == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR)
+    *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)b->bytes;
+  else if (attribute == CU_POINTER_ATTRIBUTE_RANGE_SIZE)
+    *(size_t *)value = b->size;
+  else
+    return end(CUDA_ERROR_INVALID_VALUE);
   return end(CUDA_SUCCESS);
 }
 
@@ -539,7 +626,7 @@ static void run_nothing(const command *c) { (void)c; }
 
 /* NULL: CUDA's default stream, one of each context. */
 static CUstream stream_of(CUstream given) {
-  static struct CUstream_st defaults[CARDS];
+  static struct CUstream_st defaults[CONTEXTS];
   if (given != NULL) return given;
   CUcontext context = here("the default stream");
   CUstream s = &defaults[context - contexts];
@@ -551,7 +638,7 @@ static CUstream stream_of(CUstream given) {
 /* Runs the first command of a stream; false where it has none, or that waits. */
 static bool run_first(CUstream s) {
   command *c = s->first;
-  if (c == NULL || (c->wait != NULL && c->wait->waiting > 0)) return false;
+  if (c == NULL || s->is_held || (c->wait != NULL && c->wait->waiting > 0)) return false;
   s->first = c->next;
   if (s->first == NULL) s->last = &s->first;
   c->run(c);
@@ -619,6 +706,7 @@ static CUresult copy(CUstream s, const CUDA_MEMCPY2D *rows) {
   const CUresult code = enqueue(s, c);
   while (now && into->first != NULL && run_some()) {
   }
+  if (now && into->first != NULL) die("a copy waits for ever");
   return code;
 }
 
@@ -690,7 +778,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
 }
 
 CUresult cuStreamDestroy(CUstream stream) {
-  pthread_mutex_lock(&lock);
+  take(__func__);
   run_all();
   for (CUstream *at = &streams; *at != NULL; at = &(*at)->next) {
     if (*at != stream) continue;
@@ -700,6 +788,13 @@ CUresult cuStreamDestroy(CUstream stream) {
   }
   die("a stream is destroyed that is none");
   return end(CUDA_ERROR_INVALID_VALUE);
+}
+
+void standin_hold(CUstream stream, int held) {
+  pthread_mutex_lock(&lock);
+  stream->is_held = held != 0;
+  if (!stream->is_held && chance == 0) run_all();
+  pthread_mutex_unlock(&lock);
 }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
@@ -758,7 +853,7 @@ CUresult cuEventSynchronize(CUevent event) {
 
 /* What waits for it goes on all the same: it runs first. */
 CUresult cuEventDestroy(CUevent event) {
-  pthread_mutex_lock(&lock);
+  take(__func__);
   while (event->waiting > 0 && run_some()) {
   }
   for (CUstream s = streams; s != NULL; s = s->next)

@@ -1,67 +1,38 @@
 /* slabcast_cuda.h on the stand-in: the caller's context, streams and memory give the bits of slabcast.h, nothing is
  * waited for, and what is wrong is refused by name. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "cuda/cuda.h"
+#include "caller.h"
 #include "mixed_fates.h"
-#include "os/library.h"
-#include "slabcast_cuda.h"
 
 enum { N = 2000, OTHERS = 3 };
 
-/* What the caller has. */
-typedef struct caller {
-  CUcontext context;
-  CUstream stream;
-  slab_context *slab;
+typedef struct bench {
+  caller caller;
   slab_scene *scene;
   slab_ray *rays;
-} caller;
-
-static void assert_cu(CUresult code) { assert_int_equal(code, CUDA_SUCCESS); }
+} bench;
 
 static int setup(void **state) {
-  caller *c = calloc(1, sizeof *c);
+  bench *c = calloc(1, sizeof *c);
   *state = c;
-  assert_ok(cuda_load());
-  assert_cu(cuda_call.cuDevicePrimaryCtxRetain(&c->context, 0));
-  assert_cu(cuda_call.cuCtxPushCurrent(c->context));
-  assert_cu(cuda_call.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING));
-  assert_ok(slab_context_create_cuda(c->context, c->stream, NULL, &c->slab));
-  c->scene = mixed_tree(c->slab, 300);
+  c->caller = caller_begin();
+  c->scene = mixed_tree(c->caller.slab, 300);
   c->rays = mixed_rays("interop", N);
   return 0;
 }
 
 static int teardown(void **state) {
-  caller *c = *state;
+  bench *c = *state;
   slab_scene_destroy(c->scene);
-  slab_context_destroy(c->slab);
-  assert_cu(cuda_call.cuStreamDestroy(c->stream));
-  CUcontext own;
-  assert_cu(cuda_call.cuCtxPopCurrent(&own)); /* the library has left it current */
-  assert_ptr_equal(own, c->context);
-  assert_cu(cuda_call.cuDevicePrimaryCtxRelease(0));
+  caller_end(&c->caller);
   free(c->rays);
   free(c);
   return 0;
 }
 
-static CUdeviceptr upload(const caller *c, const void *bytes, size_t size) {
-  CUdeviceptr at;
-  assert_cu(cuda_call.cuMemAlloc(&at, size));
-  if (bytes != NULL) {
-    assert_cu(cuda_call.cuMemcpyHtoDAsync(at, bytes, size, c->stream));
-    assert_cu(cuda_call.cuStreamSynchronize(c->stream));
-  }
-  return at;
-}
-
-static void *pointer(CUdeviceptr at) { return (void *)(uintptr_t)at; }
-
 /* Enqueues a query of one result a ray, and compares with the call of slabcast.h. */
-static void ask(const caller *c, slab_query query, const slab_cast_options *options, CUstream stream) {
+static void ask(const bench *c, slab_query query, const slab_cast_options *options, CUstream stream) {
   const size_t size = N * slab_result_size(query);
   uint64_t invalid = 0;
   slab_cast_options counted = *options;
@@ -89,13 +60,14 @@ static void ask(const caller *c, slab_query query, const slab_cast_options *opti
       assert_ok(slab_interval_of(c->scene, c->rays, N, (slab_interval *)(void *)want, &counted));
       break;
   }
-  const CUdeviceptr rays = upload(c, c->rays, N * sizeof *c->rays), results = upload(c, NULL, size),
-                    counter = upload(c, &none, sizeof none);
+  const CUdeviceptr rays = caller_upload(&c->caller, c->rays, N * sizeof *c->rays),
+                    results = caller_upload(&c->caller, NULL, size),
+                    counter = caller_upload(&c->caller, &none, sizeof none);
   const slab_cuda_batch batch = {.query = query,
                                  .count = N,
-                                 .rays = pointer(rays),
-                                 .results = pointer(results),
-                                 .invalid = pointer(counter),
+                                 .rays = caller_pointer(rays),
+                                 .results = caller_pointer(results),
+                                 .invalid = caller_pointer(counter),
                                  .mask = options->mask,
                                  .cull = options->cull,
                                  .edges = options->edges,
@@ -118,12 +90,12 @@ static void batches_give_the_bits_of_arrays(void **state) {
   static const slab_cast_options options[] = {
       {0}, {.mask = 5}, {.cull = SLAB_CULL_BACK, .face_forward = 1}, {.edges = SLAB_EDGES_CLOSED}};
   static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT, SLAB_INTERVAL, SLAB_NEAREST};
-  const caller *c = *state;
+  const bench *c = *state;
   CUstream other;
   assert_cu(cuda_call.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
   for (size_t q = 0; q < sizeof queries / sizeof *queries; q++)
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
-      ask(c, queries[q], &options[o], c->stream);
+      ask(c, queries[q], &options[o], c->caller.stream);
       ask(c, queries[q], &options[o], other);
       ask(c, queries[q], &options[o], NULL); /* CUDA's default stream */
     }
@@ -131,24 +103,28 @@ static void batches_give_the_bits_of_arrays(void **state) {
 }
 
 /* Refused: the batch, by this part of the message. */
-static void refuse(const caller *c, const slab_cuda_batch *batch, const char *part) {
-  assert_status(slab_enqueue_cuda(c->scene, batch, c->stream), SLAB_INVALID_ARGUMENT);
+static void refuse(const bench *c, const slab_cuda_batch *batch, const char *part) {
+  assert_status(slab_enqueue_cuda(c->scene, batch, c->caller.stream), SLAB_INVALID_ARGUMENT);
   assert_mentions(part);
 }
 
 static void what_is_wrong_is_refused_by_name(void **state) {
-  const caller *c = *state;
-  const CUdeviceptr at = upload(c, NULL, N * sizeof(slab_ray));
-  const slab_cuda_batch right = {.count = 10, .rays = pointer(at), .results = pointer(at)};
+  const bench *c = *state;
+  const CUdeviceptr at = caller_upload(&c->caller, NULL, N * sizeof(slab_ray));
+  const slab_cuda_batch right = {.count = 10, .rays = caller_pointer(at), .results = caller_pointer(at)};
   slab_cuda_batch wrong = right;
   wrong.rays = NULL;
   refuse(c, &wrong, "rays is NULL");
   wrong = right, wrong.results = NULL;
   refuse(c, &wrong, "results is NULL");
-  wrong = right, wrong.rays = pointer(at + 2);
+  wrong = right, wrong.rays = caller_pointer(at + 2);
   refuse(c, &wrong, "rays: 0x");
   wrong = right, wrong.rays = c->rays; /* of the host */
   refuse(c, &wrong, "not memory that a card reaches");
+  wrong = right, wrong.count = N + 1;
+  refuse(c, &wrong, "rays: 64032 bytes at 0x");
+  wrong = right, wrong.skip = caller_pointer(at + N * sizeof(slab_ray) - 4);
+  refuse(c, &wrong, "skip: 80 bytes at 0x");
   wrong = right, wrong.query = SLAB_ALL;
   refuse(c, &wrong, "offsets is NULL");
   wrong = right, wrong.query = (slab_query)99;
@@ -157,15 +133,16 @@ static void what_is_wrong_is_refused_by_name(void **state) {
   refuse(c, &wrong, "not a slab_cull");
   wrong = right, wrong.count = UINT32_MAX;
   refuse(c, &wrong, "in one launch");
-  assert_status(slab_enqueue_cuda(c->scene, NULL, c->stream), SLAB_INVALID_ARGUMENT);
-  assert_status(slab_enqueue_cuda(NULL, &right, c->stream), SLAB_INVALID_ARGUMENT);
-  slab_scene *empty = harness_scene(c->slab);
-  assert_status(slab_enqueue_cuda(empty, &right, c->stream), SLAB_INVALID_STATE);
+  assert_status(slab_enqueue_cuda(c->scene, NULL, c->caller.stream), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_enqueue_cuda(NULL, &right, c->caller.stream), SLAB_INVALID_ARGUMENT);
+  slab_scene *empty = harness_scene(c->caller.slab);
+  assert_status(slab_enqueue_cuda(empty, &right, c->caller.stream), SLAB_INVALID_STATE);
   slab_scene_destroy(empty);
   slab_context *none = NULL;
-  assert_status(slab_context_create_cuda(c->context, NULL, &(slab_context_options){.layout = SLAB_LAYOUT_WIDE}, &none),
-                SLAB_UNSUPPORTED);
-  assert_status(slab_context_create_cuda(c->context, NULL, &(slab_context_options){.lane_width = 8}, &none),
+  assert_status(
+      slab_context_create_cuda(c->caller.context, NULL, &(slab_context_options){.layout = SLAB_LAYOUT_WIDE}, &none),
+      SLAB_UNSUPPORTED);
+  assert_status(slab_context_create_cuda(c->caller.context, NULL, &(slab_context_options){.lane_width = 8}, &none),
                 SLAB_UNSUPPORTED);
   assert_null(none);
   assert_cu(cuda_call.cuMemFree(at));
@@ -173,7 +150,7 @@ static void what_is_wrong_is_refused_by_name(void **state) {
 
 /* On the primary context, and a stream of the library's own; several beside each other. */
 static void contexts_are_the_cards_own_where_none_is_given(void **state) {
-  const caller *c = *state;
+  const bench *c = *state;
   slab_context *others[OTHERS];
   slab_hit want[100], got[100];
   assert_ok(slab_closest(c->scene, c->rays, 100, want, NULL));
@@ -188,19 +165,23 @@ static void contexts_are_the_cards_own_where_none_is_given(void **state) {
   harness_count(100 * OTHERS);
 }
 
-typedef int fail_function(unsigned long later, CUresult code);
+typedef struct job {
+  const bench *bench;
+  slab_cuda_batch batch;
+} job;
 
 /* What a program does that has rays on the card: makes a context and a scene, casts, and takes all down. */
-static slab_status whole_job(const caller *c, const slab_cuda_batch *batch) {
+static slab_status whole_job(void *user) {
   static const slab_box box = {.lower = {-1, -1, -1}, .upper = {1, 1, 1}};
+  const job *j = user;
+  const caller *c = &j->bench->caller;
   slab_context *context = NULL;
   slab_scene *scene = NULL;
   slab_status status = slab_context_create_cuda(c->context, c->stream, NULL, &context);
   if (status == SLAB_OK) status = slab_scene_create(context, &scene);
   if (status == SLAB_OK) status = slab_scene_add_boxes(scene, &box, 1, NULL, NULL);
   if (status == SLAB_OK) status = slab_scene_commit(scene, NULL);
-  if (status == SLAB_OK) status = slab_enqueue_cuda(scene, batch, c->stream);
-  if (status != SLAB_OK) assert_true(strlen(slab_message()) > 0);
+  if (status == SLAB_OK) status = slab_enqueue_cuda(scene, &j->batch, c->stream);
   cuda_call.cuStreamSynchronize(c->stream);
   slab_scene_destroy(scene);
   slab_context_destroy(context);
@@ -210,32 +191,23 @@ static slab_status whole_job(const caller *c, const slab_cuda_batch *batch) {
 /* Each call of the interface that slab_context_create_cuda(, slab_enqueue_cuda( and what stands between them make fails
  * once. The stand-in tells at the end what was not released. */
 static void each_call_that_fails_is_told(void **state) {
-  const caller *c = *state;
-  void *library = os_library_open("libcuda.so.1"), *found = os_library_symbol(library, "standin_fail");
-  fail_function *arm;
-  memcpy(&arm, &found, sizeof arm);
-  const CUdeviceptr rays = upload(c, c->rays, N * sizeof *c->rays), results = upload(c, NULL, N * sizeof(slab_hit));
-  const slab_cuda_batch batch = {.count = N, .rays = pointer(rays), .results = pointer(results)};
-  unsigned told = 0, later = 0;
-  for (bool reached = true; reached;) {
-    later++;
-    arm(later, later % 2 == 0 ? CUDA_ERROR_OUT_OF_MEMORY : 719);
-    const slab_status status = whole_job(c, &batch);
-    reached = arm(0, CUDA_SUCCESS) != 0;
-    told += status != SLAB_OK;
-    if (!reached) assert_ok(status);
-  }
-  print_message("%u calls, %u failures told\n", later - 1, told);
-  assert_true(later > 20);
-  assert_true(told > later / 2);
+  const bench *c = *state;
+  const CUdeviceptr rays = caller_upload(&c->caller, c->rays, N * sizeof *c->rays),
+                    results = caller_upload(&c->caller, NULL, N * sizeof(slab_hit));
+  job j = {c, {.count = N, .rays = caller_pointer(rays), .results = caller_pointer(results)}};
+  unsigned told = 0;
+  const unsigned calls = caller_strike(whole_job, &j, &told);
+  print_message("%u calls, %u failures told\n", calls, told);
+  assert_true(calls > 20);
+  assert_true(told > calls / 2);
   assert_cu(cuda_call.cuMemFree(rays));
   assert_cu(cuda_call.cuMemFree(results));
 }
 
 static void an_empty_batch_needs_no_memory(void **state) {
-  const caller *c = *state;
-  assert_ok(slab_enqueue_cuda(c->scene, &(slab_cuda_batch){.query = SLAB_ANY}, c->stream));
-  assert_cu(cuda_call.cuStreamSynchronize(c->stream));
+  const bench *c = *state;
+  assert_ok(slab_enqueue_cuda(c->scene, &(slab_cuda_batch){.query = SLAB_ANY}, c->caller.stream));
+  assert_cu(cuda_call.cuStreamSynchronize(c->caller.stream));
 }
 
 int main(void) {

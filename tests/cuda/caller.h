@@ -1,0 +1,34 @@
+/* What a caller of slabcast_cuda.h provides: a context that is current, streams and device memory, on the stand-in. */
+#ifndef CUDA_CALLER_H
+#define CUDA_CALLER_H
+
+#include "cuda/cuda.h"
+#include "harness.h"
+#include "slabcast_cuda.h"
+#include "standin.h"
+
+/* Fails the test unless the call of the interface succeeds. */
+#define assert_cu(call) assert_int_equal((call), CUDA_SUCCESS)
+
+/* The caller's context and stream, and the library on them. */
+typedef struct caller {
+  CUcontext context;
+  CUstream stream;
+  slab_context *slab;
+} caller;
+
+/* The primary context of the first card becomes current. */
+caller caller_begin(void);
+/* Fails the test unless the library has left the context current. */
+void caller_end(const caller *);
+
+/* Device memory with a copy of the bytes (NULL: of none), which the caller frees. */
+CUdeviceptr caller_upload(const caller *, const void *bytes, size_t size);
+static inline void *caller_pointer(CUdeviceptr at) { return (void *)(uintptr_t)at; }
+
+/* Makes each call of the interface that `job` makes fail once, until a job has no more, with want of memory and another
+ * code by turns, and then without. A job says what became of it; a failure has a message. Returns the calls; *told:
+ * failures that were told. */
+unsigned caller_strike(slab_status (*job)(void *user), void *user, unsigned *told);
+
+#endif

@@ -1,0 +1,22 @@
+/* What tests ask of the stand-in: NVIDIA's interface as the library calls it, what callers call besides, and more. */
+#ifndef CUDA_STANDIN_H
+#define CUDA_STANDIN_H
+
+#include "cuda/api.h"
+
+#define STANDIN __attribute__((visibility("default")))
+#define STANDIN_DECLARE(name, symbol, parameters) STANDIN CUresult name parameters __asm__(symbol);
+CUDA_FUNCTIONS(STANDIN_DECLARE)
+#undef STANDIN_DECLARE
+STANDIN CUresult cuCtxCreate(CUcontext *, unsigned flags, CUdevice) __asm__("cuCtxCreate_v2");
+STANDIN CUresult cuCtxDestroy(CUcontext) __asm__("cuCtxDestroy_v2");
+STANDIN CUresult cuCtxGetCurrent(CUcontext *) __asm__("cuCtxGetCurrent");
+
+/* The nth call from now on that can fail does, once; 0: none. Whether the one before has been reached. */
+STANDIN int standin_fail(unsigned long later, CUresult code);
+/* A stream that is held runs nothing: a call that waits for it ends the process. */
+STANDIN void standin_hold(CUstream, int held);
+/* Bytes of each card from now on; 0: as the environment says. */
+STANDIN void standin_memory(size_t bytes);
+
+#endif
