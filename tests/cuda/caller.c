@@ -4,10 +4,10 @@
 
 caller caller_begin(void) {
   caller c = {0};
-  assert_ok(cuda_load());
-  assert_cu(cuda_call.cuDevicePrimaryCtxRetain(&c.context, 0));
-  assert_cu(cuda_call.cuCtxPushCurrent(c.context));
-  assert_cu(cuda_call.cuStreamCreate(&c.stream, CU_STREAM_NON_BLOCKING));
+  assert_cu(cuInit(0));
+  assert_cu(cuDevicePrimaryCtxRetain(&c.context, 0));
+  assert_cu(cuCtxPushCurrent(c.context));
+  assert_cu(cuStreamCreate(&c.stream, CU_STREAM_NON_BLOCKING));
   assert_ok(slab_context_create_cuda(c.context, c.stream, NULL, &c.slab));
   return c;
 }
@@ -15,18 +15,18 @@ caller caller_begin(void) {
 void caller_end(const caller *c) {
   CUcontext own;
   slab_context_destroy(c->slab);
-  assert_cu(cuda_call.cuStreamDestroy(c->stream));
-  assert_cu(cuda_call.cuCtxPopCurrent(&own));
+  assert_cu(cuStreamDestroy(c->stream));
+  assert_cu(cuCtxPopCurrent(&own));
   assert_ptr_equal(own, c->context);
-  assert_cu(cuda_call.cuDevicePrimaryCtxRelease(0));
+  assert_cu(cuDevicePrimaryCtxRelease(0));
 }
 
 CUdeviceptr caller_upload(const caller *c, const void *bytes, size_t size) {
   CUdeviceptr at;
-  assert_cu(cuda_call.cuMemAlloc(&at, size));
+  assert_cu(cuMemAlloc(&at, size));
   if (bytes != NULL) {
-    assert_cu(cuda_call.cuMemcpyHtoDAsync(at, bytes, size, c->stream));
-    assert_cu(cuda_call.cuStreamSynchronize(c->stream));
+    assert_cu(cuMemcpyHtoDAsync(at, bytes, size, c->stream));
+    assert_cu(cuStreamSynchronize(c->stream));
   }
   return at;
 }

@@ -2,7 +2,6 @@
 #ifndef CUDA_CALLER_H
 #define CUDA_CALLER_H
 
-#include "cuda/cuda.h"
 #include "harness.h"
 #include "slabcast_cuda.h"
 #include "standin.h"

@@ -26,6 +26,33 @@ expect "no cards" 4 'finds no card' env SLAB_CUDA_CARDS=0 "$program" devices
 expect "a card that is too old" 4 'compute capability 5.0, and the kernels need 6.0' env SLAB_CUDA_CAPABILITY=5 "$program" devices
 expect "both kinds" 0 'no card' env SLABCAST_BACKENDS=native,cuda "$program" devices
 expect "neither" 4 'names none of native, cuda and opencl' env SLABCAST_BACKENDS=vulkan "$program" devices
+
+# visible CHOSEN CARD...: with this in CUDA_VISIBLE_DEVICES, of four cards these are listed, in this order, or none. Card N
+# has 2 + N units.
+visible() {
+  local chosen=$1 want="" card status=0
+  shift
+  for card in "$@"; do want+="$((2 + card)) "; done
+  SLAB_CUDA_CARDS=4 CUDA_VISIBLE_DEVICES=$chosen "$program" devices --json >"$work/out" 2>"$work/err" || status=$?
+  if [[ $(sed -nE 's/.*"compute_units": ([0-9]+).*/\1/p' "$work/out" | tr '\n' ' ') != "$want" ]]; then
+    echo "CUDA_VISIBLE_DEVICES=\"$chosen\": not the cards $*, but: $(<"$work/out") $(<"$work/err")" >&2
+    failed=1
+  elif (($# == 0)) && { ((status != 4)) || ! grep -qF "finds no card: CUDA_VISIBLE_DEVICES is \"$chosen\"" "$work/err"; }; then
+    echo "CUDA_VISIBLE_DEVICES=\"$chosen\": exit code $status, and: $(<"$work/err")" >&2
+    failed=1
+  fi
+}
+visible 0,1,2,3 0 1 2 3
+visible 1 1
+visible 3,0,2 3 0 2
+visible GPU-02,1 2 1
+visible ""
+visible -1
+visible 4
+visible nothing
+visible 2,-1,0 2
+visible 1,9,0 1
+visible 1,3,1,0 1 3
 SLABCAST_BACKENDS=native "$program" rays random --builtin soup:3000 --count 20000 -o "$work/rays.npy"
 cast() { "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --out raw "$@"; }
 SLABCAST_BACKENDS=native cast -o "$work/right"
@@ -34,6 +61,7 @@ for devices in 0 cuda; do
   cast --device "$devices" -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
 done
 SLAB_CUDA_CARDS=2 cast --device all -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
+SLAB_CUDA_CARDS=4 CUDA_VISIBLE_DEVICES=3,1 cast --device all -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
 SLABCAST_BACKENDS=native,cuda cast --device all -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
 expect "the other layout" 1 'no kernels of SLAB_LAYOUT_WIDE' cast --layout wide -o "$work/hits"
 expect "little memory" 1 'cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY|allocates at most' env SLAB_CUDA_MEMORY=200000 \

@@ -73,15 +73,15 @@ static void ask(const bench *c, slab_query query, const slab_cast_options *optio
                                  .edges = options->edges,
                                  .face_forward = options->face_forward};
   assert_ok(slab_enqueue_cuda(c->scene, &batch, stream));
-  assert_cu(cuda_call.cuMemcpyDtoHAsync(got, results, size, stream));
-  assert_cu(cuda_call.cuMemcpyDtoHAsync(&found, counter, sizeof found, stream));
-  assert_cu(cuda_call.cuStreamSynchronize(stream));
+  assert_cu(cuMemcpyDtoHAsync(got, results, size, stream));
+  assert_cu(cuMemcpyDtoHAsync(&found, counter, sizeof found, stream));
+  assert_cu(cuStreamSynchronize(stream));
   assert_same_bits(got, want, N, slab_result_size(query));
   assert_true(found == invalid);
   harness_count(N);
-  assert_cu(cuda_call.cuMemFree(rays));
-  assert_cu(cuda_call.cuMemFree(results));
-  assert_cu(cuda_call.cuMemFree(counter));
+  assert_cu(cuMemFree(rays));
+  assert_cu(cuMemFree(results));
+  assert_cu(cuMemFree(counter));
   free(want);
   free(got);
 }
@@ -92,14 +92,14 @@ static void batches_give_the_bits_of_arrays(void **state) {
   static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT, SLAB_INTERVAL, SLAB_NEAREST};
   const bench *c = *state;
   CUstream other;
-  assert_cu(cuda_call.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  assert_cu(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
   for (size_t q = 0; q < sizeof queries / sizeof *queries; q++)
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
       ask(c, queries[q], &options[o], c->caller.stream);
       ask(c, queries[q], &options[o], other);
       ask(c, queries[q], &options[o], NULL); /* CUDA's default stream */
     }
-  assert_cu(cuda_call.cuStreamDestroy(other));
+  assert_cu(cuStreamDestroy(other));
 }
 
 /* Refused: the batch, by this part of the message. */
@@ -145,7 +145,7 @@ static void what_is_wrong_is_refused_by_name(void **state) {
   assert_status(slab_context_create_cuda(c->caller.context, NULL, &(slab_context_options){.lane_width = 8}, &none),
                 SLAB_UNSUPPORTED);
   assert_null(none);
-  assert_cu(cuda_call.cuMemFree(at));
+  assert_cu(cuMemFree(at));
 }
 
 /* On the primary context, and a stream of the library's own; several beside each other. */
@@ -182,7 +182,7 @@ static slab_status whole_job(void *user) {
   if (status == SLAB_OK) status = slab_scene_add_boxes(scene, &box, 1, NULL, NULL);
   if (status == SLAB_OK) status = slab_scene_commit(scene, NULL);
   if (status == SLAB_OK) status = slab_enqueue_cuda(scene, &j->batch, c->stream);
-  cuda_call.cuStreamSynchronize(c->stream);
+  cuStreamSynchronize(c->stream);
   slab_scene_destroy(scene);
   slab_context_destroy(context);
   return status;
@@ -200,14 +200,14 @@ static void each_call_that_fails_is_told(void **state) {
   print_message("%u calls, %u failures told\n", calls, told);
   assert_true(calls > 20);
   assert_true(told > calls / 2);
-  assert_cu(cuda_call.cuMemFree(rays));
-  assert_cu(cuda_call.cuMemFree(results));
+  assert_cu(cuMemFree(rays));
+  assert_cu(cuMemFree(results));
 }
 
 static void an_empty_batch_needs_no_memory(void **state) {
   const bench *c = *state;
   assert_ok(slab_enqueue_cuda(c->scene, &(slab_cuda_batch){.query = SLAB_ANY}, c->caller.stream));
-  assert_cu(cuda_call.cuStreamSynchronize(c->caller.stream));
+  assert_cu(cuStreamSynchronize(c->caller.stream));
 }
 
 int main(void) {

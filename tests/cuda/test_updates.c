@@ -27,7 +27,7 @@ typedef struct pair {
 static pair pair_begin(void) {
   pair p = {.caller = caller_begin()};
   p.streams[0] = p.caller.stream;
-  assert_cu(cuda_call.cuStreamCreate(&p.streams[1], CU_STREAM_NON_BLOCKING));
+  assert_cu(cuStreamCreate(&p.streams[1], CU_STREAM_NON_BLOCKING));
   p.there = harness_scene(p.caller.slab);
   p.here = harness_scene(p.caller.slab);
   return p;
@@ -36,7 +36,7 @@ static pair pair_begin(void) {
 static void pair_end(const pair *p) {
   slab_scene_destroy(p->there);
   slab_scene_destroy(p->here);
-  assert_cu(cuda_call.cuStreamDestroy(p->streams[1]));
+  assert_cu(cuStreamDestroy(p->streams[1]));
   caller_end(&p->caller);
 }
 
@@ -65,8 +65,8 @@ typedef struct lent {
 /* Begins to write the bytes, at an odd multiple of 4. Nobody waits for that. */
 static lent lend(const void *bytes, size_t size, CUstream stream) {
   lent r = {.size = size, .stream = stream};
-  assert_cu(cuda_call.cuMemAlloc(&r.memory, size + OFFSET));
-  if (size > 0) assert_cu(cuda_call.cuMemcpyHtoDAsync(r.memory + OFFSET, bytes, size, stream));
+  assert_cu(cuMemAlloc(&r.memory, size + OFFSET));
+  if (size > 0) assert_cu(cuMemcpyHtoDAsync(r.memory + OFFSET, bytes, size, stream));
   return r;
 }
 
@@ -76,9 +76,9 @@ static void *lent_at(const lent *r) { return caller_pointer(r->memory + OFFSET);
 static void lent_end(const lent *r) {
   void *junk = harness_room(r->size + 1);
   memset(junk, 0xFF, r->size);
-  if (r->size > 0) assert_cu(cuda_call.cuMemcpyHtoDAsync(r->memory + OFFSET, junk, r->size, r->stream));
-  assert_cu(cuda_call.cuStreamSynchronize(r->stream));
-  assert_cu(cuda_call.cuMemFree(r->memory));
+  if (r->size > 0) assert_cu(cuMemcpyHtoDAsync(r->memory + OFFSET, junk, r->size, r->stream));
+  assert_cu(cuStreamSynchronize(r->stream));
+  assert_cu(cuMemFree(r->memory));
   free(junk);
 }
 
@@ -306,11 +306,11 @@ static void no_other_stream_is_waited_for(void **state) {
   const CUdeviceptr other = caller_upload(&p.caller, NULL, 64);
   assert_ok(slab_scene_add_boxes(p.there, &box, 1, NULL, NULL));
   standin_hold(p.streams[0], 1);
-  assert_cu(cuda_call.cuMemcpyDtoDAsync(other, other + 32, 32, p.streams[0]));
+  assert_cu(cuMemcpyDtoDAsync(other, other + 32, 32, p.streams[0]));
   for (int i = 1; i < STREAMS; i++) {
     const lent r = lend(&moved, sizeof moved, p.streams[i]);
     assert_ok(slab_scene_update_boxes_cuda(p.there, 0, lent_at(&r), 1, p.streams[i]));
-    assert_int_equal(cuda_call.cuStreamQuery(p.streams[0]), CUDA_ERROR_NOT_READY);
+    assert_int_equal(cuStreamQuery(p.streams[0]), CUDA_ERROR_NOT_READY);
     lent_end(&r);
   }
   standin_hold(p.streams[0], 0);
@@ -319,7 +319,7 @@ static void no_other_stream_is_waited_for(void **state) {
   commit(&p, SLAB_UPDATE_AUTO);
   assert_same_answers(&p, rays);
   free(rays);
-  assert_cu(cuda_call.cuMemFree(other));
+  assert_cu(cuMemFree(other));
   pair_end(&p);
 }
 
@@ -346,8 +346,8 @@ static void what_is_wrong_is_refused_by_name(void **state) {
   add_each_kind(&p, &random, &points);
   commit(&p, SLAB_UPDATE_REBUILD);
   assert_cu(cuCtxCreate(&other, 0, 0));
-  assert_cu(cuda_call.cuStreamCreate(&foreign, CU_STREAM_NON_BLOCKING));
-  assert_cu(cuda_call.cuCtxPopCurrent(&current));
+  assert_cu(cuStreamCreate(&foreign, CU_STREAM_NON_BLOCKING));
+  assert_cu(cuCtxPopCurrent(&current));
   for (uint32_t g = 0; g < SHAPE_KINDS; g++) {
     const slab_shape kind = (slab_shape)g;
     const CUstream stream = p.streams[g % STREAMS];
@@ -366,8 +366,8 @@ static void what_is_wrong_is_refused_by_name(void **state) {
     lent_end(&r);
   }
   assert_same_answers(&p, rays);
-  assert_cu(cuda_call.cuCtxPushCurrent(other));
-  assert_cu(cuda_call.cuStreamDestroy(foreign));
+  assert_cu(cuCtxPushCurrent(other));
+  assert_cu(cuStreamDestroy(foreign));
   assert_cu(cuCtxDestroy(other));
   free(rays);
   pair_end(&p);
