@@ -37,6 +37,8 @@ void device_names(const slab_context *context, char *text, size_t size) {
     used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : " + ", list[i].name);
 }
 
+bool device_is_cudas(const slab_device_info *device) { return strcmp(device->platform, "CUDA") == 0; }
+
 const char *device_type_name(slab_device_type type) {
   return type == SLAB_DEVICE_CPU ? "CPU" : type == SLAB_DEVICE_GPU ? "GPU" : "other";
 }
@@ -55,7 +57,7 @@ static const command_line command = {
     .usage = "devices [--json]",
     .about =
         "Lists the devices in the order in which --device counts them: the processor, with the library's own\n"
-        "kernels, and those of OpenCL.",
+        "kernels, NVIDIA's cards by CUDA, and those of OpenCL.",
     .closing =
         "lanes: primitives tested at once by one work-item. exact: subnormal numbers are kept and division\n"
         "is correctly rounded by the device itself, so that answers equal the CPU reference for any input.\n"

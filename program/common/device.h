@@ -2,6 +2,8 @@
 #ifndef SLABCAST_PROGRAM_COMMON_DEVICE_H
 #define SLABCAST_PROGRAM_COMMON_DEVICE_H
 
+#include <stdbool.h>
+
 #include "slabcast.h"
 
 /* Opens what --device names (NULL: the library's choice). Returns an exit code, errors printed. */
@@ -11,6 +13,9 @@ int device_open_with(const slab_context_options *options, slab_context **context
 
 /* The names of all devices of a context, separated by " + ", cut at `size`. */
 void device_names(const slab_context *context, char *text, size_t size);
+
+/* Whether it is a card by NVIDIA's own driver. */
+bool device_is_cudas(const slab_device_info *);
 
 /* "CPU", "GPU" or "other". */
 const char *device_type_name(slab_device_type type);

@@ -84,6 +84,11 @@ int verify_check(verify_run *run, slab_scene *scene, slab_query query, const ans
 
 /* ---- scenes, in every layout ------------------------------------------------ */
 
+verify_way verify_way_at(const verify_run *run, uint64_t turn) {
+  const verify_way way = (verify_way)(turn % WAYS);
+  return verify_context(run, way) ? way : WAY_COMPRESSED;
+}
+
 slab_context *verify_context(const verify_run *run, verify_way way) {
   slab_context *const contexts[WAYS] = {run->context, run->wide[SLAB_TRAVERSAL_AUTO], run->compressed};
   return contexts[way];

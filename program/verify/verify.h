@@ -45,7 +45,7 @@ struct verify_group {
 /* The groups in the order of the table; the last entry has no name. */
 extern const verify_group verify_groups[];
 
-/* Layouts of scenes. Every device can run all of them, whichever it would choose. */
+/* Layouts of scenes. Every device can run all of them, whichever it would choose, but a card by CUDA: not WAY_WIDE. */
 typedef enum verify_way { WAY_FLAT, WAY_WIDE, WAY_COMPRESSED, WAYS } verify_way;
 
 typedef enum figure_kind { FIGURE_COUNT, FIGURE_SHARE /* share of the rays */, FIGURE_RATIO } figure_kind;
@@ -71,7 +71,7 @@ typedef enum verify_width { ONE_LANE, LANES_8, LANES_16, WIDTHS, OWN_WIDTH = WID
 
 struct verify_run {
   slab_context *wide[SLAB_TRAVERSAL_SORTED + 1],
-      *compressed;             /* contexts of the two layouts of BVHs; wide has one per traversal */
+      *compressed;             /* contexts of the two layouts of BVHs; wide has one per traversal, or NULL for each */
   slab_context *context;       /* the one of these with the layout that the device chooses */
   slab_context *other[WIDTHS]; /* wide BVHs in packets, at other widths; NULL without --lanes all, and for the device's
                                   own width */
@@ -105,6 +105,8 @@ int verify_status(const verify_run *run, slab_status status);
 int verify_check(verify_run *run, slab_scene *scene, slab_query query, const answers *a, size_t n,
                  const slab_cast_options *options, int judged);
 
+/* The layout whose turn it is, of those that the device can run. */
+verify_way verify_way_at(const verify_run *run, uint64_t turn);
 slab_context *verify_context(const verify_run *run, verify_way way);
 /* Creates an empty scene for this layout. */
 slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene);

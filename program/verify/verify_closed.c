@@ -142,7 +142,7 @@ int verify_edges(verify_run *run, random_state *random, size_t n) {
   }
   const int *place = lattice_places[run->batch / 4 % LATTICE_PLACES];
   aim_rays(run, random, &set, place, n);
-  return check_set(run, &set, place, (verify_way)(run->batch / 8 % WAYS), n);
+  return check_set(run, &set, place, verify_way_at(run, run->batch / 8), n);
 }
 
 /* ---- rooms ---- */
@@ -164,7 +164,7 @@ int verify_rooms(verify_run *run, random_state *random, size_t n) {
   } else {
     for (size_t i = 0; i < n; i++) run->rays[i] = lattice_rounded_ray(random, &set.mesh, size, place);
   }
-  return check_set(run, &set, place, (verify_way)(run->batch / 4 % WAYS), n);
+  return check_set(run, &set, place, verify_way_at(run, run->batch / 4), n);
 }
 
 int verify_enough_zeros(verify_run *run) {

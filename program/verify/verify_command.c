@@ -79,7 +79,7 @@ static const command_line command = {
         "Checks that a device and its driver keep the contract: every answer against a reference in C, bit\n"
         "by bit, trees against brute force, closed meshes for leaks, invalid rays, geometry of random bits.\n"
         "Prints a table of groups, with how many of the rays met flat scenes, wide trees (which CPUs get)\n"
-        "and compressed ones (GPUs); exit code 3 when anything failed.",
+        "and compressed ones (GPUs; by CUDA those alone); exit code 3 when anything failed.",
     .closing =
         "Groups: closest, distance, any, count, all, interval, nearest, agreement,\n"
         SHAPES(KIND_NAME) "\n"
@@ -241,6 +241,10 @@ static int open_contexts(const verify_options *o, verify_run *run) {
   slab_context_options options = {
       .device = o->device, .lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED, .threads = (uint32_t)o->threads};
   int code = device_open_with(&options, &run->compressed);
+  if (code != EXIT_DONE) return code;
+  const slab_status status = slab_context_device(run->compressed, &run->device);
+  if (status != SLAB_OK) return complain_status(status, "verify");
+  if (device_is_cudas(&run->device)) return EXIT_DONE;
   options.layout = SLAB_LAYOUT_WIDE;
   for (int traversal = 0; code == EXIT_DONE && traversal <= SLAB_TRAVERSAL_SORTED; traversal++) {
     options.traversal = (slab_traversal)traversal;
@@ -249,7 +253,8 @@ static int open_contexts(const verify_options *o, verify_run *run) {
   return code;
 }
 
-/* The processor has the widths of its instruction sets; the others are left out. OpenCL devices have all. */
+/* The processor has the widths of its instruction sets, a card by CUDA one; the others are left out. OpenCL devices
+ * have all. */
 static int open_other_widths(const verify_options *o, verify_run *run) {
   static const uint32_t widths[WIDTHS] = {1, 8, 16};
   const int is_processor = strcmp(run->device.platform, SLAB_PROCESSOR_PLATFORM) == 0;
@@ -259,7 +264,7 @@ static int open_other_widths(const verify_options *o, verify_run *run) {
                                           .layout = SLAB_LAYOUT_WIDE,
                                           .traversal = SLAB_TRAVERSAL_PACKETS,
                                           .threads = (uint32_t)o->threads};
-    if (widths[w] == run->device.lane_width) continue;
+    if (widths[w] == run->device.lane_width || device_is_cudas(&run->device)) continue;
     const slab_status status = slab_context_create(&options, &run->other[w]);
     if (status != SLAB_OK && !(status == SLAB_UNSUPPORTED && is_processor))
       return complain_status(status, "verify --lanes all");
@@ -271,8 +276,6 @@ static int open_run(const verify_options *o, verify_run *run) {
   uint32_t largest = 0;
   int code = open_contexts(o, run);
   if (code != EXIT_DONE) return code;
-  const slab_status status = slab_context_device(run->compressed, &run->device);
-  if (status != SLAB_OK) return complain_status(status, "verify");
   if (o->lanes && are_all(o->lanes)) code = open_other_widths(o, run);
   if (code != EXIT_DONE) return code;
   run->context = run->device.type == SLAB_DEVICE_CPU ? run->wide[SLAB_TRAVERSAL_AUTO] : run->compressed;

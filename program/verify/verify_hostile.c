@@ -45,7 +45,7 @@ static int is_answered(const answers *a, size_t i) {
 }
 
 int verify_invalid(verify_run *run, random_state *random, size_t n) {
-  const verify_way way = (verify_way)(run->batch % WAYS);
+  const verify_way way = verify_way_at(run, run->batch);
   slab_scene *scene = NULL;
   adversarial w = adversarial_begin(random, 0);
   slab_status status = verify_scene(run, way, &scene);
@@ -216,7 +216,7 @@ static slab_status offer_shapes(verify_run *run, random_state *random, slab_scen
 
 int verify_garbage(verify_run *run, random_state *random, size_t n) {
   const slab_query query = (slab_query)(run->batch / WAYS % ANSWER_QUERIES);
-  const verify_way way = (verify_way)(run->batch % WAYS);
+  const verify_way way = verify_way_at(run, run->batch);
   float vertices[3 * VERTICES];
   slab_scene *scene = NULL;
   slab_status status = verify_scene(run, way, &scene);

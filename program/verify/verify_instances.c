@@ -7,14 +7,26 @@
 #include "program/verify/verify.h"
 #include "sets/nested.h"
 
-/* The device's own width, compressed nodes, packets, interleaved rays, and with --lanes all every other width. */
+/* The device's own width, compressed nodes, packets, interleaved rays, and with --lanes all every other width: those
+ * that there are. */
 static slab_context *context_of(const verify_run *run) {
-  slab_context *contexts[4 + WIDTHS] = {run->wide[SLAB_TRAVERSAL_AUTO], run->compressed,
-                                        run->wide[SLAB_TRAVERSAL_PACKETS], run->wide[SLAB_TRAVERSAL_INTERLEAVED]};
-  uint32_t count = 4;
-  for (int w = 0; w < WIDTHS; w++)
-    if (run->other[w] != NULL) contexts[count++] = run->other[w];
-  return contexts[run->batch % count];
+  enum { ALL = 4 + WIDTHS };
+  slab_context *const all[ALL] = {run->wide[SLAB_TRAVERSAL_AUTO],
+                                  run->compressed,
+                                  run->wide[SLAB_TRAVERSAL_PACKETS],
+                                  run->wide[SLAB_TRAVERSAL_INTERLEAVED],
+                                  run->other[ONE_LANE],
+                                  run->other[LANES_8],
+                                  run->other[LANES_16]};
+  slab_context *there[ALL];
+  uint32_t count = 0;
+  for (int i = 0; i < ALL; i++)
+    if (all[i] != NULL) there[count++] = all[i];
+  return there[run->batch % count];
+}
+
+static verify_way way_of(const verify_run *run) {
+  return context_of(run) == run->compressed ? WAY_COMPRESSED : WAY_WIDE;
 }
 
 static slab_status change(nested *m) {
@@ -33,7 +45,7 @@ static int judge_nested(verify_run *run, nested *m, slab_query query, size_t n) 
   const slab_cast_options options = adversarial_options(&m->random, run->skip);
   slab_scene *top = m->scenes[NESTED_TOP];
   slab_status status = run->batch % 3 == 0 ? change(m) : SLAB_OK;
-  if (status == SLAB_OK) status = verify_commit(run, WAY_WIDE, m->trees[NESTED_TOP], top, n);
+  if (status == SLAB_OK) status = verify_commit(run, way_of(run), m->trees[NESTED_TOP], top, n);
   if (status == SLAB_OK) status = answers_cast(&run->answers, query, top, run->rays, n, &options);
   if (status != SLAB_OK) return verify_status(run, status);
   return verify_check(run, top, query, &run->answers, n, &options, 1);
@@ -85,7 +97,7 @@ static slab_status cast_both(verify_run *run, nested *m, slab_scene *scene, slab
   slab_scene *model = m->scenes[0];
   const exact_transform e = exact_of(&m->random);
   slab_status status = slab_scene_add_instances(scene, model, e.rows, 1, NULL, NULL);
-  if (status == SLAB_OK) status = verify_commit(run, WAY_WIDE, m->trees[0], scene, n);
+  if (status == SLAB_OK) status = verify_commit(run, way_of(run), m->trees[0], scene, n);
   for (size_t i = 0; i < n; i++) run->rays[i] = plain_ray(m);
   if (status == SLAB_OK) status = answers_cast(&run->others, query, model, run->rays, n, NULL);
   for (size_t i = 0; i < n; i++) run->rays[i] = nested_ray_outside(e.rows, run->rays[i]);

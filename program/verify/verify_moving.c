@@ -31,7 +31,7 @@ void verify_as_anew(verify_run *run, slab_query query, size_t n) {
 }
 
 int verify_moving(verify_run *run, random_state *random, size_t n) {
-  const verify_way way = (verify_way)(run->batch % WAYS);
+  const verify_way way = verify_way_at(run, run->batch);
   const slab_query query = (slab_query)(run->batch / WAYS % ANSWER_QUERIES);
   if (way == WAY_COMPRESSED && run->batch / (WAYS * ANSWER_QUERIES) % 2 == 1 && verify_has_refits(run))
     return verify_refits(run, random, query, n);

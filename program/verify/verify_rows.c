@@ -26,7 +26,7 @@ static verify_way way_of(const verify_run *run) {
   const uint64_t turn = run->batch / 2;
   if (run->group->kinds != ADVERSARIAL_ALL_KINDS && !run->thorough) return WAY_FLAT;
   const uint64_t round = run->group->query >= 0 ? 0 : turn / ANSWER_QUERIES;
-  return (verify_way)((turn + round) % WAYS);
+  return verify_way_at(run, turn + round);
 }
 
 /* Most scenes are small: their rays cost a fraction, so there can be more scenes. */
@@ -138,7 +138,7 @@ int verify_agreement(verify_run *run, random_state *random, size_t n) {
   slab_scene *scene = NULL;
   slab_cast_options options = {0};
   adversarial w;
-  const verify_way way = (verify_way)(run->batch / 2 % WAYS);
+  const verify_way way = verify_way_at(run, run->batch / 2);
   slab_status status = make_scene(run, random, ADVERSARIAL_ALL_KINDS, way, n, &w, &scene);
   if (status == SLAB_OK) {
     make_rays(run, random, &w, n);
