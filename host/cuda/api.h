@@ -5,6 +5,12 @@
 
 #include <stddef.h>
 
+#ifdef _WIN32
+#define CUDA_LIBRARY "nvcuda.dll"
+#else
+#define CUDA_LIBRARY "libcuda.so.1"
+#endif
+
 typedef int CUresult;
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;

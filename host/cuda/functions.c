@@ -11,12 +11,6 @@
 
 cuda_functions cuda_call;
 
-#ifdef _WIN32
-#define CUDA_LIBRARY "nvcuda.dll"
-#else
-#define CUDA_LIBRARY "libcuda.so.1"
-#endif
-
 static os_once once = OS_ONCE;
 static char missing[256]; /* why there is none; "": there is one */
 static CUresult begun;    /* of cuInit */

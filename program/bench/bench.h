@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "cuda/api.h"
 #include "program/bench/bench_kernels.h"
 #include "program/io/errors.h"
 #include "program/io/progress.h"
@@ -21,6 +22,13 @@ typedef struct bench_width {
 
 typedef struct bench_backend bench_backend;
 
+typedef struct cuda_bench {
+  CUdevice card;
+  CUstream stream;
+  CUevent begin, end;
+  bool retained, entered; /* its primary context */
+} cuda_bench;
+
 typedef struct bench_device {
   const bench_backend *backend;
   uint32_t lanes, chains; /* of the arithmetic kernels */
@@ -33,6 +41,8 @@ typedef struct bench_device {
   cl_command_queue queue;
   cl_program program;
   cl_kernel kernels[BENCH_KERNELS];
+  /* CUDA's */
+  cuda_bench cuda;
   /* the processor's */
   uint32_t threads;
   const bench_level *level;
@@ -40,8 +50,9 @@ typedef struct bench_device {
 
 typedef struct bench_array {
   size_t bytes;
-  void *host;    /* where the host can access it; else NULL */
-  cl_mem buffer; /* NULL: the device uses `host` */
+  void *host;     /* where the host can access it; else NULL */
+  cl_mem buffer;  /* OpenCL's; NULL: the device uses `host` */
+  CUdeviceptr at; /* CUDA's; 0: likewise */
 } bench_array;
 
 /* A launch over the whole device, or of one work-item. See kernels/ceiling.cl for n. */
@@ -63,14 +74,14 @@ struct bench_backend {
   int (*write)(bench_device *, const bench_array *, const void *from, size_t bytes);
   int (*read)(bench_device *, const bench_array *, void *to, size_t bytes);
   /* Waits. *seconds: what the device took, or processor seconds from enqueuing to the end divided by the compute
-   * units. */
+   * units. NULL: no ceilings but those of transfers can be measured through it. */
   int (*launch)(bench_device *, const bench_launch *, double *seconds);
   /* The kernel of a cast alone, in the same way. NULL: it cannot be had without the rest of the call. */
   int (*cast)(bench_device *, slab_scene *, slab_query, size_t n, const bench_array *rays, const bench_array *results,
               double *seconds);
 };
 
-extern const bench_backend bench_opencl, bench_native;
+extern const bench_backend bench_opencl, bench_cuda, bench_native;
 
 /* The start values `first`, `a` and `b` of the arithmetic kernels. */
 #define BENCH_START \

@@ -262,7 +262,8 @@ static void judge(const bench_run *run, bench_cell *cell) {
   cell->quickest = quickest;
   cell->share = candidates[0].share;
   cell->intensity = cell->operations / cell->bytes;
-  cell->bound = "waiting"; /* dependent steps wait for each other, or for memory accesses that no ceiling measures */
+  /* Dependent steps wait for each other, or for memory accesses that no ceiling measures. */
+  cell->bound = run->on.backend->launch ? "waiting" : "-";
   for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
     if (candidates[i].share >= most) {
       most = candidates[i].share;

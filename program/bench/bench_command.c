@@ -103,14 +103,14 @@ static const command_line command = {
     .usage = "bench [--csv FILE] [--json FILE] [--compare OLD.json] [options]",
     .about =
         "Measures a device (by default a GPU, else the processor): its own ceilings, which are arithmetic,\n"
-        "memory, transfers and launches, then casts: flat scenes and trees, host to host and, on OpenCL, the\n"
-        "kernel alone, against the size of batch and scene. Prints rays and tests a second, what share of\n"
-        "the ceiling they reach, and what bounds them. Without --quick or --full it takes two or three\n"
-        "minutes on two cores.",
+        "memory, transfers and launches, then casts: flat scenes and trees, host to host and, on OpenCL and\n"
+        "CUDA, the kernel alone, against the size of batch and scene. Prints rays and tests a second, what\n"
+        "share of the ceiling they reach, and what bounds them. Without --quick or --full it takes two or\n"
+        "three minutes on two cores.",
     .closing =
         "The answers of every round are checked: exit code 3 where one is wrong. Exit code 1 where something\n"
         "is faster than its ceiling allows, 103 % and more, since then the benchmark is wrong; not so of\n"
-        "--seconds 0.\n\n"
+        "--seconds 0. By CUDA transfers are the only ceilings.\n\n"
         "  slabcast bench --quick\n"
         "  slabcast bench --json new.json --compare old.json",
     .options = option_rows,

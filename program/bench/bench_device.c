@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "program/bench/bench.h"
+#include "program/common/device.h"
 #include "program/io/errors.h"
 #include "sets/clock_rate.h"
 #include "sets/timing.h"
@@ -46,7 +47,8 @@ static bool is_wide_zen5(void) {
 int bench_device_open(bench_run *run, uint32_t threads) {
   bench_device *d = &run->on;
   slab_device_info *info = &run->device;
-  d->backend = slab_context_objects(run->context, NULL, NULL) == SLAB_UNSUPPORTED ? &bench_native : &bench_opencl;
+  const bool is_opencls = slab_context_objects(run->context, NULL, NULL) != SLAB_UNSUPPORTED;
+  d->backend = is_opencls ? &bench_opencl : device_is_cudas(info) ? &bench_cuda : &bench_native;
   if (d->backend == &bench_native && threads != 0) info->compute_units = threads;
   d->local = 1;
   d->groups = (size_t)16 * info->compute_units;
@@ -138,8 +140,9 @@ static void look_at_clock(bench_run *run) {
 int bench_arithmetic(bench_run *run) {
   bench_device *d = &run->on;
   bench_array out = {0};
-  int code = d->backend->allocate(d, 64, false, &out);
   look_at_clock(run);
+  if (!d->backend->launch) return EXIT_DONE;
+  int code = d->backend->allocate(d, 64, false, &out);
   for (ceiling_kind kind = CEILING_ADD_MUL; code == EXIT_DONE && kind <= CEILING_SLAB; kind++) {
     bench_ceiling *c = &run->ceilings[kind];
     if (c->work == 0) code = size_burst(run, kind, &out);
@@ -182,6 +185,11 @@ static int close_passage(bench_run *run, passage *p) {
 /* Never 0: memory_read searches for 0. */
 static uint32_t pattern(size_t i) { return (uint32_t)i * 2654435761u | 1u; }
 
+/* What time_passes copies to, where it does. */
+static const bench_array *last_of(const bench_run *run, const passage *p) {
+  return run->on.backend->launch ? &p->to : &p->from;
+}
+
 /* The first round is a warm-up, because untouched pages are not backed by memory. Transfers use one processor at a
  * time. Where none are needed, none are measured. */
 static int time_transfers(bench_run *run, passage *p, ceiling_kind kind) {
@@ -193,7 +201,7 @@ static int time_transfers(bench_run *run, passage *p, ceiling_kind kind) {
   for (int i = 0; code == EXIT_DONE && i <= passes; i++) {
     const double begin = timing_now(run->processor_time);
     code = kind == CEILING_UPLOAD ? d->backend->write(d, &p->from, p->staging.host, p->staging.bytes)
-                                  : d->backend->read(d, &p->to, p->staging.host, p->staging.bytes);
+                                  : d->backend->read(d, last_of(run, p), p->staging.host, p->staging.bytes);
     if (i > 0) note(&c->times, timing_now(run->processor_time) - begin);
   }
   return code;
@@ -204,6 +212,7 @@ static size_t piece_bytes(const bench_device *d) { return (d->lanes > 1 ? 16 : d
 
 static int time_passes(bench_run *run, const passage *p, bench_kernel kernel, ceiling_kind kind) {
   bench_device *d = &run->on;
+  if (!d->backend->launch) return EXIT_DONE;
   bench_ceiling *c = &run->ceilings[kind];
   c->n = (uint32_t)(p->from.bytes / (piece_bytes(d) * d->groups * d->local));
   const bench_launch launch = {kernel, &p->from, &p->to, c->n, false};
@@ -242,6 +251,7 @@ static int time_launches(bench_run *run, const bench_array *any) {
   const bench_launch launch = {KERNEL_NOTHING, any, any, 0, true};
   bench_ceiling *c = &run->ceilings[CEILING_LAUNCH];
   int code = EXIT_DONE;
+  if (!run->on.backend->launch) return code;
   c->work = 1;
   for (int i = 0; code == EXIT_DONE && i <= run->effort.launches; i++) {
     double unused = 0;

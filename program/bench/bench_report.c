@@ -52,9 +52,13 @@ static void print_ceilings(const bench_run *run) {
 
 static void print_share(const bench_cell *c) {
   if (c->tests > 0)
-    printf(" | %8.3f | %5.1f %%", 1e-9 * rate_of(c->tests, c->quickest), 100 * c->share);
+    printf(" | %8.3f", 1e-9 * rate_of(c->tests, c->quickest));
   else
-    printf(" | %8s | %7s", "-", "-");
+    printf(" | %8s", "-");
+  if (c->share > 0)
+    printf(" | %5.1f %%", 100 * c->share);
+  else
+    printf(" | %7s", "-");
 }
 
 static void print_cell(const bench_run *run, const bench_cell *c) {
@@ -147,7 +151,7 @@ static void add_cell(table *t, const bench_cell *c) {
            c->group, c->layout, c->shape, c->primitives, c->set, c->query, c->rays, rate_of(rays, host.best),
            rate_of(rays, host.median), host.spread, figure(rate, alone, rate_of(rays, kernel.best)),
            figure(median, alone, rate_of(rays, kernel.median)), figure(spread, alone, kernel.spread),
-           figure(tests, flat, 1e-9 * rate_of(c->tests, c->quickest)), figure(share, flat, c->share),
+           figure(tests, flat, 1e-9 * rate_of(c->tests, c->quickest)), figure(share, c->share > 0, c->share),
            figure(intensity, flat, c->intensity), c->bound, c->hit_share);
 }
 
@@ -192,7 +196,7 @@ static json_t *describe_cell(const bench_cell *c) {
                    c->set, "query", c->query, "rays", (json_int_t)c->rays, "host_mrays", rates(&c->host, rays),
                    "kernel_mrays", rates(&c->kernel, rays), "gtests",
                    c->tests > 0 ? json_real(1e-9 * rate_of(c->tests, c->quickest)) : json_null(), "share",
-                   c->tests > 0 ? json_real(c->share) : json_null(), "operations_per_byte", c->intensity, "bound",
+                   c->share > 0 ? json_real(c->share) : json_null(), "operations_per_byte", c->intensity, "bound",
                    c->bound, "hit_share", c->hit_share, "checked", (json_int_t)c->checked, "wrong", c->wrong);
 }
 
