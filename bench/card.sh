@@ -4,11 +4,15 @@
 #   card.sh [--device SEL] [--minutes M] [--dry] BUILD [FOLDER]
 #
 # BUILD: what `./dev card` builds, here or carried along; it needs no compiler and no network, and changes no setting of
-# the card. Results go to FOLDER (build/card) in a folder of their own for this commit and this device, and at the end
-# that folder becomes one file, FOLDER/NAME.tar.gz, to bring home. Stages that are done are not run again, so a run that
-# was cut off, or whose minutes were too few (then exit code 75), is continued by the same command. No stage stops the
-# next ones; exit code 1: some stage failed.
-# --dry: everything small and once, in seconds, which shows that all works and measures nothing.
+# the card. Each driver that has the card, OpenCL and CUDA, is asked the same: first whether its answers are right, and
+# only then how fast it is. Results go to FOLDER (build/card) in a
+# folder of their own for this commit and this device, and at the end that folder becomes one file, FOLDER/NAME.tar.gz,
+# to bring home; results/ in it is what bench/results keeps. Stages that are done are not run again, so a run that was cut
+# off, or whose minutes were too few (then exit code 75), is continued by the same command. No stage stops the other
+# driver's. Exit code 1: some stage failed, or there is no card.
+# --device: a part of the card's name, which both drivers give it.
+# --dry: everything small and once, in seconds, which shows that all works and measures nothing: without a card, by PoCL,
+# which shows itself as a GPU, and by a libcuda whose kernels run on the processor (`./dev card --dry` builds them).
 set -euo pipefail
 
 device=gpu minutes=40 dry=''
@@ -26,10 +30,12 @@ build=$(realpath "$1")
 all=$(realpath -m "${2:-$(dirname "${BASH_SOURCE[0]}")/../build/card}")
 bin=$build/bin
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$build/pocl-cache}
+export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} # of slabcast-cuda
 
 say() { echo "card: $*" >&2; }
 
-# NVIDIA's driver, where it is here without the file that tells loaders of it. Those of other drivers may be there.
+# NVIDIA's driver of OpenCL, where it is here without the file that tells loaders of it. Those of other drivers may be
+# there.
 find_driver() {
   local library
   if grep -qs nvidia "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd; then return; fi
@@ -40,14 +46,16 @@ find_driver() {
   export OCL_ICD_VENDORS=$all/vendors
 }
 
-# The commit, the device and its driver, a line each; of a card without OpenCL what its own tools say.
-about() {
-  if "$bin/bench_tuning" --about --device "$device" 2>"$all/refused"; then return; fi
-  say "no device \"$device\" of OpenCL: $(<"$all/refused")"
-  nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1 | sed 's/, /\n/' || true
+# Cards that are not there.
+pretend() {
+  local layer=$build/tests/faults/libslab_pretend_layer.so standin=$build/tests/cuda/standin
+  [[ -e $layer && -e $standin/libcuda.so.1 ]] || { say "there are no stand-ins for cards: ./dev card --dry builds them" && exit 2; }
+  export OPENCL_LAYERS=${OPENCL_LAYERS:+$OPENCL_LAYERS:}$layer SLAB_PRETEND=type:gpu SLAB_PRETEND_FILE=/dev/null
+  export LD_LIBRARY_PATH=$standin:$LD_LIBRARY_PATH
 }
 
-# stage NAME SECONDS COMMAND...: a log, and where the command ends well NAME.done, for which it is not run again.
+# stage NAME SECONDS COMMAND...: a log, and where the command ends well NAME.done, for which it is not run again. Fails
+# where it is not done.
 stage() {
   local name=$1 most=$2 begun=$SECONDS status=0
   shift 2
@@ -58,66 +66,138 @@ stage() {
   if ((SECONDS + most > 60 * minutes)); then
     say "$name: not begun, since it may take $most s and the $minutes minutes are nearly over"
     later=yes
-    return
+    return 1
   fi
   timeout "$most" "$@" >"$name.log" 2>&1 || status=$?
   echo "$name: exit code $status after $((SECONDS - begun)) s" | tee -a stages.txt >&2
-  case $status in
-    0) touch "$name.done" ;;
-    77) touch "$name.done" && say "$name: skipped: $(tail -n 1 "$name.log")" ;;
-    *) failed=yes && tail -n 5 "$name.log" >&2 ;;
-  esac
+  if ((status == 0)); then
+    touch "$name.done"
+    return
+  fi
+  failed=yes
+  tail -n 5 "$name.log" >&2
+  return 1
 }
 
 listing() {
-  "$bin/slabcast" devices
+  "$bin/slabcast" devices || true # "no device" is worth to be known
   date -u
   uname -srm
   nvidia-smi 2>/dev/null || true
   clinfo 2>/dev/null || true
 }
 
-# One cast: opening the device asks it what it computes (host/opencl/probe.c), and compiles the first kernels.
-probe() {
-  "$bin/slabcast" rays random --builtin terrain:1000 --count 10000 -o rays.npy
-  "$bin/slabcast" cast --device "$device" --builtin terrain:1000 --rays rays.npy --check
+# Seconds from a process's start to its end with the answers of 10,000 rays, from arrays of the host to arrays of the host
+# (files): first where the driver has compiled nothing yet, then from its cache. They must be the processor's.
+first() {
+  local cache=$PWD/$SLABCAST_BACKENDS-cache cast=(cast --builtin terrain:1000 --rays rays.npy --out raw) turn begun seconds
+  rm -rf "$cache"
+  SLABCAST_BACKENDS=native "$bin/slabcast" rays random --builtin terrain:1000 --count 10000 -o rays.npy
+  SLABCAST_BACKENDS=native "$bin/slabcast" "${cast[@]}" -o right
+  export POCL_CACHE_DIR=$cache CUDA_CACHE_PATH=$cache LC_ALL=C
+  for turn in cold warm warm warm; do
+    begun=${EPOCHREALTIME/./}
+    "$bin/slabcast" "${cast[@]}" --device "$device" -o hits
+    seconds=$((${EPOCHREALTIME/./} - begun))
+    cmp right hits
+    echo "$SLABCAST_BACKENDS,$turn,$((seconds / 1000000)).$(printf %06d $((seconds % 1000000)))"
+  done | tee first.part
+  mv first.part "$SLABCAST_BACKENDS-first.csv"
+  rm -rf "$cache" right hits
 }
-export -f listing probe
+export -f listing first
 export bin device
 
-for program in slabcast bench_tuning bench_ptx; do
+# measure DRIVER: of one whose answers are right. The other's figures stand beside those of the second.
+measure() {
+  local beside=()
+  if [[ $1 == cuda && -e opencl-bench.done ]]; then beside=(--compare opencl-bench.json); fi
+  stage "$1-bench" 420 "$bin/slabcast" bench --device "$device" --csv "$1-bench.csv" --json "$1-bench.json" "${beside[@]}" "${bench[@]}"
+}
+
+# Kernels alone, and the numbers of host/device/tuning.c: by OpenCL, which compiles on the card.
+tune() {
+  local setting
+  stage trace 420 "$bin/bench_tuning" --device "$device" --csv trace.csv "${kernels[@]}" || true
+  for setting in rays tile group bvh-rays leaf nodes; do
+    if [[ -n $dry && $setting != group ]]; then continue; fi
+    stage "tuning-$setting" 150 "$bin/bench_tuning" --device "$device" --setting "$setting" --csv "tuning-$setting.csv" "${kernels[@]}" || true
+  done
+}
+
+# Both drivers beside each other: rates of each cast, and seconds to the first answer.
+put_beside() {
+  echo "then: OpenCL, now: CUDA; a ratio above 1: CUDA is faster"
+  sed -n '/^Compared with/,$p' cuda-bench.log
+  printf '\n%-32s | %10s %10s %6s\n' "first answer, s; the best" OpenCL CUDA ratio
+  awk -F, '!(($1, $2) in best) || $3 < best[$1, $2] { best[$1, $2] = $3 }
+    END { for (i = split("cold warm", turns, " "); i; i--) {
+      turn = turns[3 - i]; then = best["opencl", turn]; now = best["cuda", turn]
+      printf "%-32s | %10.3f %10.3f %6.2f\n", turn == "cold" ? "nothing compiled yet" : "from the cache of the driver", then, now, then / now } }' \
+    opencl-first.csv cuda-first.csv
+}
+
+# What bench/results keeps of a device.
+collect() {
+  local name from
+  rm -rf results
+  mkdir results
+  cp about.txt results
+  if [[ -e opencl-bench.done && -e cuda-bench.done ]]; then put_beside >results/beside.txt; fi
+  for name in device.txt=opencl-bench.log device.csv=opencl-bench.csv device.json=opencl-bench.json kernels.csv=trace.csv \
+    verify.txt=opencl-verify.log cuda.txt=cuda-bench.log cuda.csv=cuda-bench.csv cuda.json=cuda-bench.json verify-cuda.txt=cuda-verify.log; do
+    from=${name#*=}
+    if [[ -e ${from%.*}.done ]]; then cp "$from" "results/${name%=*}"; fi
+  done
+  if compgen -G '*-first.csv' >/dev/null; then { echo driver,cache,seconds && cat ./*-first.csv; } >results/first.csv; fi
+}
+
+for program in slabcast bench_tuning; do
   [[ -x $bin/$program ]] || { say "there is no $bin/$program: ./dev card builds it" && exit 2; }
 done
 mkdir -p "$all"
-find_driver
-mapfile -t what < <(about)
-opencl=yes
-[[ -s $all/refused ]] && opencl=''
+if [[ -n $dry ]]; then pretend; else find_driver; fi
+drivers=() about='' cards=()
+for driver in opencl cuda; do
+  # The commit, the device and its driver, a line each.
+  if mapfile -t what < <(SLABCAST_BACKENDS=$driver "$bin/bench_tuning" --about --device "$device" 2>"$all/refused") && ((${#what[@]} == 3)); then
+    drivers+=("$driver") cards+=("${what[1]}")
+    about+="driver $driver ${what[2]}"$'\n'
+  else
+    say "no device \"$device\" by $driver: $(<"$all/refused")"
+  fi
+done
 rm -f "$all/refused"
-name=$(printf '%s-' "${what[0]}" "${what[1]:-no device}" | tr -cs 'A-Za-z0-9.\n' - | sed 's/^-*//; s/-*$//')
+if [[ -z $dry && ${#cards[@]} == 2 && ${cards[0]} != "${cards[1]}" ]]; then
+  say "by OpenCL it is \"${cards[0]}\", by CUDA \"${cards[1]}\": --device takes a part of a name"
+  exit 2
+fi
+name=$(printf '%s-' "${what[0]}" "${cards[0]-no device}" | tr -cs 'A-Za-z0-9.\n' - | sed 's/^-*//; s/-*$//')
 mkdir -p "$all/$name"
 cd "$all/$name"
-printf 'commit %s\ndevice %s\ndriver %s\ndate %s\n' "${what[0]}" "${what[1]:-none}" "${what[2]:-none}" "$(date -u +%F)" >about.txt
+printf 'commit %s\ndevice %s\n%sdate %s\n' "${what[0]}" "${cards[0]-none}" "$about" "$(date -u +%F)" >about.txt
 say "$(xargs <about.txt)"
 
 later='' failed=''
-verify=() bench=() kernels=() ptx=()
+((${#drivers[@]})) || failed=yes
+verify=() bench=() kernels=()
 if [[ -n $dry ]]; then
   verify=(--rays 500 --group closest) bench=(--quick --seconds 0 --group batch) kernels=(--side 32 --primitives 1200 --rounds 1)
-  ptx=(--side 32 --primitives 1200)
 fi
-stage listing 60 bash -c listing
-if [[ -n $opencl ]]; then
-  stage probe 90 bash -c probe
-  stage verify 300 "$bin/slabcast" verify --device "$device" --json verify.json "${verify[@]}"
-  stage bench 420 "$bin/slabcast" bench --device "$device" --csv bench.csv --json bench.json "${bench[@]}"
-  stage trace 420 "$bin/bench_tuning" --device "$device" --csv trace.csv "${kernels[@]}"
-  for setting in rays tile group bvh-rays leaf nodes; do
-    if [[ -n $dry && $setting != group ]]; then continue; fi
-    stage "tuning-$setting" 150 "$bin/bench_tuning" --device "$device" --setting "$setting" --csv "tuning-$setting.csv" "${kernels[@]}"
-  done
-fi
-stage ptx 150 env SLABCAST_BACKENDS=native "$bin/bench_ptx" "${ptx[@]}" "$build/ptx"
+stage listing 60 bash -c listing || true
+right=()
+for driver in "${drivers[@]}"; do
+  export SLABCAST_BACKENDS=$driver
+  if stage "$driver-verify" 300 "$bin/slabcast" verify --device "$device" --json "$driver-verify.json" "${verify[@]}" &&
+    stage "$driver-first" 90 bash -euo pipefail -c first; then
+    right+=("$driver")
+  else
+    say "$driver: no figures, since its answers are not known to be right"
+  fi
+done
+for driver in "${right[@]}"; do SLABCAST_BACKENDS=$driver measure "$driver" || true; done
+if [[ ${right[0]-} == opencl ]]; then SLABCAST_BACKENDS=opencl tune; fi
+collect
 tar -czf "$all/$name.tar.gz" -C "$all" "$name"
 echo "$all/$name.tar.gz"
 [[ -z $failed ]] || exit 1

@@ -283,10 +283,12 @@ static int usage(void) {
 
 static bool tell_about(bench *b) {
   puts(BENCH_COMMIT);
-  const bool done = open_context(b, SLAB_LAYOUT_DEFAULT);
+  const slab_context_options with = {.device = b->options.device};
+  const bool done =
+      slab_context_create(&with, &b->context) == SLAB_OK && slab_context_device(b->context, &b->device) == SLAB_OK;
   if (done) printf("%s\n%s\n", b->device.name, b->device.driver);
-  close_context(b);
-  return done;
+  slab_context_destroy(b->context);
+  return done ? true : failed("the context");
 }
 
 int main(int count, char **words) {

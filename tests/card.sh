@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# card.sh BUILD PRETENDING_LAYER CUDA_FOLDER: a dry run of bench/card.sh on a CPU that shows itself as a GPU, and on a
-# libcuda.so.1 without a card, which bench_ptx must find, and whose wrong bit it must notice.
+# card.sh BUILD FLIP_LAYER CUDA_FOLDER: a dry run of bench/card.sh on a CPU that shows itself as a GPU, and on a libcuda
+# without a card; a driver that answers wrongly gets no figures. And bench_ptx on the libcuda.so.1 of CUDA_FOLDER, whose
+# wrong bit it must notice.
 set -euo pipefail
 
 script=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/bench/card.sh
-build=$1 pretend=$2 cuda=$3
+build=$1 flip=$2 cuda=$3
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/cli/lib.sh"
 
-dry() { OPENCL_LAYERS=$pretend SLAB_PRETEND=type:gpu SLAB_PRETEND_FILE=$work/pretences "$script" "$@" --dry "$build" "$work/results"; }
+dry() { "$script" "$@" --dry "$build" "$work/results"; }
 ptx() { SLABCAST_BACKENDS=native "$build/bin/bench_ptx" --side 32 --primitives 1200 --rounds 1 "$build/ptx"; }
 
 # ---- without a driver of NVIDIA's: the stage is skipped ----
@@ -18,24 +19,49 @@ if ! ldconfig -p | grep -q 'libcuda\.so\.1'; then
 fi
 
 # ---- a run whose minutes are too few, then the rest ----
-export LD_LIBRARY_PATH=$cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 expect_exit 75 dry --minutes 3
-[[ $(grep -cE 'probe: exit code 0|verify: not begun' "$work/err") == 2 ]] || fail "$(<"$work/err")"
+[[ $(grep -cE 'listing: exit code 0|(opencl|cuda)-verify: not begun|(opencl|cuda): no figures' "$work/err") == 5 ]] || fail "$(<"$work/err")"
 expect_exit 0 dry
-expect_stderr 'probe: done before' # no stage that was done is run again
+expect_stderr 'listing: done before' # no stage that was done is run again
 archive=$(<"$work/out")
 tar -xzf "$archive" -C "$work"
 folder=$work/$(basename "$archive" .tar.gz)
-for file in about.txt stages.txt listing.log verify.json bench.csv bench.json trace.csv tuning-group.csv ptx.log; do
+for file in stages.txt listing.log {opencl,cuda}-verify.json tuning-group.csv \
+  results/{about.txt,verify.txt,verify-cuda.txt,device.csv,device.json,cuda.csv,cuda.json,kernels.csv,beside.txt}; do
   [[ -s $folder/$file ]] || fail "$file is not in the archive: $(tar -tzf "$archive")"
 done
-[[ $(grep -c 'exit code 0' "$folder/stages.txt") == 7 ]] || fail "not 7 stages: $(<"$folder/stages.txt")"
-[[ $(grep -c 'answers equal' "$folder/ptx.log") == 28 ]] || fail "not 7 queries, 4 casts each: $(<"$folder/ptx.log")"
+[[ $(grep -c 'exit code 0' "$folder/stages.txt") == 9 ]] || fail "not 9 stages: $(<"$folder/stages.txt")"
+[[ $(grep -cE '^(commit|device|driver opencl|driver cuda|date) ' "$folder/about.txt") == 5 ]] || fail "$(<"$folder/about.txt")"
 awk -F, 'END { exit NR != 1 + 4 * 3 * 4 || $NF <= 0 }' "$folder/tuning-group.csv" ||
   fail "not four groups on three scenes, four casts each: $(<"$folder/tuning-group.csv")"
 grep -q ',sorted,any,default,' "$folder/trace.csv" || fail "no sorted rays: $(<"$folder/trace.csv")"
 
-# ---- a wrong answer of each query, in the middle, which is among the sample unless there are several a ray ----
+# ---- both drivers beside each other ----
+cell='[0-9.]+ +[0-9.]+ +[0-9.]+'
+[[ $(grep -cE "^batch .* \| +$cell \| +$cell$" "$folder/results/beside.txt") == 6 ]] || fail "not 6 casts: $(<"$folder/results/beside.txt")"
+awk -F, 'NR == 1 { next } { n[$1 "," $2]++ }
+  !(($1, $2) in best) || $3 < best[$1, $2] { best[$1, $2] = $3 }
+  END {
+    if (n["opencl,cold"] n["cuda,cold"] n["opencl,warm"] n["cuda,warm"] != "1133") exit 1
+    printf "%.3f %.3f %.2f\n", best["opencl", "cold"], best["cuda", "cold"], best["opencl", "cold"] / best["cuda", "cold"]
+    printf "%.3f %.3f %.2f\n", best["opencl", "warm"], best["cuda", "warm"], best["opencl", "warm"] / best["cuda", "warm"]
+  }' "$folder/results/first.csv" >wanted || fail "not one cold and three warm answers of each: $(<"$folder/results/first.csv")"
+sed -n '/^first answer/,$s/^[nf].* | *\([0-9]\)/\1/p' "$folder/results/beside.txt" | tr -s ' ' | diff wanted - || fail "other first answers"
+# By CUDA transfers are measured, and no ceiling is another device's.
+[[ $(sed -nE '/^ceiling/,/^$/s/^([a-z-]+) .* \| +[0-9.]+ \(.*/\1/p' "$folder/results/cuda.txt" | xargs) == "upload download" ]] ||
+  fail "other ceilings: $(<"$folder/results/cuda.txt")"
+
+# ---- a wrong answer: no figures of that driver; and no card by the other ----
+export SLAB_CUDA_CARDS=0 OPENCL_LAYERS=$flip SLAB_FLIP=1:0 SLAB_FLIP_FILE=/dev/null
+expect_exit 1 "$script" --dry "$build" "$work/wrong"
+unset SLAB_CUDA_CARDS OPENCL_LAYERS SLAB_FLIP SLAB_FLIP_FILE
+expect_stderr 'no device "gpu" by cuda: ' 'opencl-verify: exit code 3' 'opencl: no figures, since'
+[[ -z $(find "$work/wrong" -name '*.csv' ! -name first.csv) ]] || fail "figures of wrong answers: $(find "$work/wrong")"
+
+# ---- PTX by libclc: every query, and a wrong answer of each, in the middle, which is among the sample unless there are several a ray ----
+export LD_LIBRARY_PATH=$cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+expect_exit 0 ptx
+[[ $(grep -c 'answers equal' "$work/out") == 28 ]] || fail "not 7 queries, 4 casts each: $(<"$work/out")"
 SLAB_CUDA_FLIP=1 expect_exit 1 ptx
 [[ $(grep -c ' rays: 1 of 1024 answers differ' "$work/err") == 28 ]] || fail "not 28 differences: $(<"$work/err")"
 [[ $(grep 'the CPU reference refuses 1 of 64 answers, 16 rays apart' "$work/err" | grep -vc ', all, ') == 24 ]] || fail "$(<"$work/err")"
