@@ -158,7 +158,7 @@ static void pinned_memory_of_the_callers_is_not_staged(void **state) {
 
 /* ---- bytes ---- */
 
-/* Bytes of a ray to the device and back; docs/gpu.md has the same table. */
+/* Bytes of a ray to the device and back; docs/tuning.md has the same table. */
 static const struct {
   slab_query query;
   unsigned up, down;
