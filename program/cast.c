@@ -59,14 +59,17 @@ static const option option_rows[] = {
      UINT32_MAX},
     {"--face-forward", NULL, OPTION_SWITCH, PLACE(face_forward), "turn normals against the ray", 0, 0},
     {"--points", NULL, OPTION_SWITCH, PLACE(points),
-     "add x, y, z of the hit, for intervals of enter and leave; inf on a miss", 0, 0},
+     "add x, y, z of the hit, for intervals of enter and leave; inf on a miss\n"
+     "(ply has them in any case)",
+     0, 0},
     {"--in", "auto|npy|raw|text", OPTION_CHOICE, PLACE(in),
      "format of the rays (default: by name or first bytes, else text);\n"
      "raw: rows of eight little-endian float32; text: lines of numbers, csv too",
      0, 0},
-    {"--out", "auto|npy|raw|text|csv", OPTION_CHOICE, PLACE(out_format),
+    {"--out", "auto|npy|raw|text|csv|ply", OPTION_CHOICE, PLACE(out_format),
      "format of the results (default: by the name's ending, .npy, .raw or\n"
-     ".bin, .txt, .csv; without one npy, on a terminal text)",
+     ".bin, .txt, .csv, .ply; without one npy, on a terminal text)\n"
+     "ply: each hit is a point, with its fields and its ray; misses have none",
      0, 0},
     {"--check", NULL, OPTION_SWITCH, PLACE(check),
      "compare every result with the CPU reference, bit by bit; exit code 3\nif one differs", 0, 0},
@@ -89,7 +92,7 @@ static const command_line command = {
     .closing =
         "Results in npy have named fields: numpy.load(FILE)['t']. A miss has t = inf and primitive =\n"
         "geometry = 4294967295, an invalid ray 4294967294. FILE appears when it is whole. The first line of\n"
-        "csv names its columns.\n\n"
+        "csv names its columns. csv and ply name geometries of mesh files, ply in comments of its header.\n\n"
         "  slabcast cast --mesh room.obj --rays rays.npy -o hits.npy\n"
         "  slabcast rays camera --mesh room.obj |\n"
         "    slabcast cast --mesh room.obj --rays - --check\n"
@@ -121,8 +124,20 @@ static int choose_format(cast_options *options) {
   if (options->out_format != FORMAT_AUTO)
     return options->out ? OPTIONS_RUN : options_refuse(&command, "--out is the format of -o FILE, which is missing");
   if (!options->out) return OPTIONS_RUN;
-  options->out_format = (int)format_of_output(options->out);
-  return options_check_ending(&command, options->out, OUTPUT_ENDINGS);
+  options->out_format = os_has_ending(options->out, ".ply") ? FORMAT_PLY : (int)format_of_output(options->out);
+  return options_check_ending(&command, options->out, RESULT_ENDINGS);
+}
+
+/* A point needs a t, and the number of points stands before them. */
+static int check_ply(const cast_options *options) {
+  if (options->query == SLAB_ANY || options->query == SLAB_COUNT)
+    return options_refuse(&command, "-o %s: ply holds points of hits, which --query any and count have not",
+                          options->out);
+  if (output_is_direct(options->out))
+    return options_refuse(&command,
+                          "-o %s: ply begins with the number of its points, which is known last: it wants a file",
+                          options->out);
+  return OPTIONS_RUN;
 }
 
 /* Checks combinations of options. Returns OPTIONS_RUN or an exit code. */
@@ -139,6 +154,7 @@ static int check_options(cast_options *options) {
   if (code == OPTIONS_RUN) code = check_range(options);
   if (code == OPTIONS_RUN) code = check_stdin(options);
   if (code == OPTIONS_RUN) code = choose_format(options);
+  if (code == OPTIONS_RUN && options->out && options->out_format == FORMAT_PLY) code = check_ply(options);
   if (code != OPTIONS_RUN) return code;
   if (options->out && options->json && !strcmp(options->out, options->json))
     return options_refuse(&command, "-o and --json cannot both go to %s",

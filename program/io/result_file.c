@@ -1,11 +1,14 @@
 #include "program/io/result_file.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "program/io/errors.h"
 #include "program/io/npy.h"
 #include "program/io/result_part.h"
+#include "program/io/result_ply.h"
 #include "program/io/result_row.h"
 #include "program/io/rows.h"
 #include "program/io/text.h"
@@ -18,7 +21,9 @@ struct result_file {
   part rows, offsets; /* offsets: for SLAB_ALL in binary formats */
   uint64_t rays, put; /* rays and rows written, including resumed ones */
   uint64_t resumed;
-  char note[NPY_NOTE_MAX]; /* note in the npy headers */
+  uint64_t infinite;       /* hits without a point, which PLY leaves out */
+  size_t count_at;         /* where the header of PLY has the number of rows */
+  char note[NPY_NOTE_MAX]; /* note in the headers */
   char *block;             /* output buffer of BLOCK_BYTES */
   size_t filled;
 };
@@ -49,7 +54,7 @@ static int count_there(const part *p, size_t size, uint64_t *rows) {
   const size_t front = 10; /* bytes before the dictionary */
   int found = 0;
   *rows = 0;
-  if (part_front(p, header, size, &found)) return -1;
+  if (part_read(p, 0, header, size, &found)) return -1;
   if (found && !npy_parse(header + front, size - front, &parsed)) *rows = parsed.shape[0];
   return 0;
 }
@@ -66,8 +71,27 @@ static int put_npy_header(part *p, const char *descr, uint64_t rows, const char 
   return part_put_header(p, header, size);
 }
 
+/* Writes the header of a PLY file. Its rows are counted at the end; the count of an earlier run is kept. */
+static int put_ply_header(result_file *file) {
+  const ply_header header =
+      ply_header_of(&file->row, file->row.geometry_at > 0 ? file->options.labels : NULL, file->note);
+  if (!header.text) {
+    complain("cannot write %s: out of memory", file->options.path);
+    return -1;
+  }
+  char *count = header.text + header.count_at;
+  int found = 0;
+  int failed = part_read(&file->rows, header.count_at, count, PLY_COUNT, &found);
+  if (!failed) ply_count_write(count, found ? ply_count_read(count) : 0);
+  if (!failed) failed = part_put_header(&file->rows, header.text, header.size);
+  file->count_at = header.count_at;
+  free(header.text);
+  return failed;
+}
+
 static int write_header(result_file *file) {
   const result_options *options = &file->options;
+  if (options->format == FORMAT_PLY) return put_ply_header(file);
   char descr[NPY_DESCR_MAX], names[RESULT_TEXT_MAX];
   result_descr(&file->row, descr, sizeof descr);
   if (options->format == FORMAT_NPY)
@@ -85,8 +109,10 @@ static int find_resumed(result_file *file) {
     failed = part_resume_hits(&file->rows, &file->offsets, file->row.size, options->rays, &file->resumed, &file->put);
   else if (is_binary(options))
     failed = part_resume_rows(&file->rows, file->row.size, options->rays, &file->resumed);
+  else if (options->format == FORMAT_PLY)
+    failed = part_resume_numbered(&file->rows, file->row.size, options->first, options->rays, &file->resumed);
   else if (file->row.numbered)
-    failed = part_resume_numbered(&file->rows, options->first, options->rays, &file->resumed);
+    failed = part_resume_numbered(&file->rows, 0, options->first, options->rays, &file->resumed);
   else
     failed = part_resume_lines(&file->rows, options->rays, &file->resumed);
   file->rays = file->resumed;
@@ -121,7 +147,9 @@ int result_file_open(const result_options *options, result_file **opened) {
   }
   file->options = *options;
   if (options->shard.count) shard_label_write(&options->shard, file->note);
-  file->row = result_row_of(options->query, options->points, hits && !is_binary(options));
+  file->row = options->format == FORMAT_PLY
+                  ? result_row_of_point(options->query)
+                  : result_row_of(options->query, options->points, hits && !is_binary(options));
   if (options->format == FORMAT_CSV && file->row.geometry_at > 0) file->row.labels = options->labels;
   file->rows.out = output_open(options->path, options->resume ? OUTPUT_FINISH : OUTPUT_NEW);
   if (!file->rows.out || write_header(file)) goto failed;
@@ -138,11 +166,25 @@ uint64_t result_file_resumed(const result_file *file) { return file->resumed; }
 
 /* ---- rows ------------------------------------------------------------------ */
 
+/* Misses have no point. */
+static void put_point(result_file *file, uint64_t index, const slab_ray *ray, const void *result) {
+  unsigned char *place = (unsigned char *)file->block + file->filled;
+  if (!result_is_hit(file->options.query, result)) return;
+  if (result_pack_point(&file->row, index, ray, result, place))
+    file->filled += file->row.size;
+  else
+    file->infinite++;
+}
+
 static int put_row(result_file *file, uint64_t index, const slab_ray *ray, const void *result) {
   unsigned char packed[RESULT_ROW_MAX];
   const file_format format = file->options.format;
   if (file->filled + RESULT_TEXT_MAX > BLOCK_BYTES && flush_block(file)) return -1;
   char *place = file->block + file->filled;
+  if (format == FORMAT_PLY) {
+    put_point(file, index, ray, result);
+    return 0;
+  }
   result_pack(&file->row, index, ray, result, packed);
   if (format == FORMAT_TEXT || format == FORMAT_CSV) {
     file->filled += result_print(&file->row, packed, format == FORMAT_CSV ? ',' : ' ', place);
@@ -196,11 +238,22 @@ int result_file_put(result_file *file, const slab_ray *rays, const void *results
 
 static int patch_count(const result_file *file, part *p, const char *descr, uint64_t rows) {
   char header[NPY_HEADER_MAX];
-  return part_patch(p, header, npy_write_noted(header, descr, rows, file->note));
+  return part_patch(p, 0, header, npy_write_noted(header, descr, rows, file->note));
+}
+
+static int complete_ply(result_file *file) {
+  char count[PLY_COUNT];
+  const char *name = output_name(file->rows.out);
+  if (file->infinite)
+    complain("warning: %s leaves out %" PRIu64 " %s at infinity, where PLY has no points", name, file->infinite,
+             plural(file->infinite, "hit", "hits"));
+  ply_count_write(count, (file->rows.place - file->rows.start) / file->row.size);
+  return part_patch(&file->rows, file->count_at, count, sizeof count);
 }
 
 /* Completes headers that were written before the rows were counted. */
 static int complete_headers(result_file *file) {
+  if (file->options.format == FORMAT_PLY) return complete_ply(file);
   char descr[NPY_DESCR_MAX];
   const int unknown = file->options.rays == ROWS_UNKNOWN;
   result_descr(&file->row, descr, sizeof descr);

@@ -15,11 +15,11 @@ typedef struct result_options {
   const char *path;
   file_format format;
   slab_query query;
-  int points, resume;
+  int points, resume;          /* points: ply has them in any case */
   uint64_t rays;               /* ROWS_UNKNOWN: the npy header is completed at the end, so the output must be a file */
   uint64_t first;              /* index of the first ray, for rows that contain it */
   shard_label shard;           /* count 0: all rays, without a label */
-  const result_labels *labels; /* csv: names of geometries, in a last column; NULL: none */
+  const result_labels *labels; /* names of geometries, for the last column of csv, or the header of ply; NULL: none */
 } result_options;
 
 typedef struct result_file result_file;

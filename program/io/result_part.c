@@ -11,7 +11,7 @@
 
 /* ---- data ------------------------------------------------------------------- */
 
-/* After an interrupted run, this many rays are cast again and compared; for numbered lines, this many bytes. */
+/* After an interrupted run, this many rays are cast again and compared; of numbered rows, this many bytes. */
 enum { OVERLAP = 1 << 16, OVERLAP_BYTES = 1 << 20 };
 
 static const char *const other_header = "by another query, with other fields or from another number of rays";
@@ -51,14 +51,14 @@ int part_put_header(part *p, const void *bytes, size_t size) {
   return 0;
 }
 
-int part_front(const part *p, void *bytes, size_t size, int *found) {
-  *found = output_size(p->out) >= size;
-  return *found ? output_read_back(p->out, 0, bytes, size) : 0;
+int part_read(const part *p, uint64_t place, void *bytes, size_t size, int *found) {
+  *found = output_size(p->out) >= place + size;
+  return *found ? output_read_back(p->out, place, bytes, size) : 0;
 }
 
-int part_patch(part *p, const void *bytes, size_t size) {
-  if (!output_is_finished(p->out)) return output_patch(p->out, 0, bytes, size);
-  p->place = 0;
+int part_patch(part *p, uint64_t place, const void *bytes, size_t size) {
+  if (!output_is_finished(p->out)) return output_patch(p->out, place, bytes, size);
+  p->place = place;
   return put(p, bytes, size, other_rows);
 }
 
@@ -131,22 +131,34 @@ static int read_line(const part *p, uint64_t place, uint64_t *number, size_t *le
   return 0;
 }
 
-/* Finds the first line after `from` whose ray differs from that of the line before. *number: that ray, or ROWS_UNKNOWN
+/* The same for a row of `size` bytes that ends with the number as a double; size 0: for a line. */
+static int read_numbered(const part *p, uint64_t place, size_t size, uint64_t *number, size_t *length) {
+  double index = 0;
+  if (size == 0) return read_line(p, place, number, length);
+  *length = output_size(p->out) - place < size ? 0 : size;
+  if (*length == 0) return 0;
+  if (output_read_back(p->out, place + size - sizeof index, &index, sizeof index)) return -1;
+  if (!(index >= 0 && index < 0x1p63)) return refuse(p, other_rows);
+  *number = (uint64_t)index;
+  return 0;
+}
+
+/* Finds the first row after `from` whose ray differs from that of the row before. *number: that ray, or ROWS_UNKNOWN
  * if there is none. */
-static int find_next_ray(const part *p, uint64_t from, uint64_t *place, uint64_t *number) {
+static int find_next_ray(const part *p, uint64_t from, size_t size, uint64_t *place, uint64_t *number) {
   uint64_t before = 0;
   size_t length = 0;
   *number = ROWS_UNKNOWN;
   *place = from;
   if (from > p->start) { /* `from` may be inside a line */
-    if (read_line(p, from, &before, &length)) return -1;
+    if (read_numbered(p, from, size, &before, &length)) return -1;
     *place += length;
   }
-  if (read_line(p, *place, &before, &length)) return -1;
+  if (read_numbered(p, *place, size, &before, &length)) return -1;
   while (length > 0) {
     uint64_t ray = 0;
     *place += length;
-    if (read_line(p, *place, &ray, &length)) return -1;
+    if (read_numbered(p, *place, size, &ray, &length)) return -1;
     if (length > 0 && ray != before) {
       *number = ray;
       return 0;
@@ -155,12 +167,12 @@ static int find_next_ray(const part *p, uint64_t from, uint64_t *place, uint64_t
   return 0;
 }
 
-int part_resume_numbered(part *p, uint64_t first, uint64_t limit, uint64_t *rays) {
-  const uint64_t there = bytes_there(p);
+int part_resume_numbered(part *p, size_t size, uint64_t first, uint64_t limit, uint64_t *rays) {
+  const uint64_t unit = size ? size : 1, there = bytes_there(p) / unit * unit;
   uint64_t place = p->start, number = ROWS_UNKNOWN;
   *rays = 0;
-  for (uint64_t back = OVERLAP_BYTES; there > back && number == ROWS_UNKNOWN; back *= 2)
-    if (find_next_ray(p, p->start + there - back, &place, &number)) return -1;
+  for (uint64_t back = OVERLAP_BYTES / unit * unit; there > back && number == ROWS_UNKNOWN; back *= 2)
+    if (find_next_ray(p, p->start + there - back, size, &place, &number)) return -1;
   if (number == ROWS_UNKNOWN) return 0; /* there are too few bytes, or all belong to one ray */
   if (number < first || number - first >= limit) {
     complain("%s holds hits of ray %" PRIu64 ", which is none of those to be cast", output_part(p->out), number);

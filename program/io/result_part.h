@@ -17,15 +17,15 @@ typedef struct part {
 
 /* All functions of type int return 0, or -1 with the error printed. */
 
-/* Reads the first bytes of an earlier run. *found: 0 if it has fewer. */
-int part_front(const part *, void *bytes, size_t size, int *found);
+/* Reads bytes of an earlier run's header. *found: 0 if it has fewer. */
+int part_read(const part *, uint64_t place, void *bytes, size_t size, int *found);
 /* Writes the header. Rows start after the last one. */
 int part_put_header(part *, const void *bytes, size_t size);
 int part_put(part *, const void *bytes, size_t size);
 /* Call after all results were written: checks that the file has no other data. */
 int part_check_end(const part *);
-/* Writes the first bytes again, which a finished file has already. Call it last. */
-int part_patch(part *, const void *bytes, size_t size);
+/* Writes bytes of the header again, which a finished file has already. Call it last. */
+int part_patch(part *, uint64_t place, const void *bytes, size_t size);
 
 /* These find where to continue, after the header was written. *rays of at most `limit` rays need not be cast again, and
  * the next byte is the first behind their rows. */
@@ -34,8 +34,9 @@ int part_patch(part *, const void *bytes, size_t size);
 int part_resume_rows(part *, size_t size, uint64_t limit, uint64_t *rays);
 /* One line per ray. */
 int part_resume_lines(part *, uint64_t limit, uint64_t *rays);
-/* Lines that begin with the index of their ray; the first ray has index `first`. */
-int part_resume_numbered(part *, uint64_t first, uint64_t limit, uint64_t *rays);
+/* Rows of `size` bytes that end with the index of their ray as a double, or, size 0, lines that begin with it. The
+ * first ray has index `first`. */
+int part_resume_numbered(part *, size_t size, uint64_t first, uint64_t limit, uint64_t *rays);
 /* Rows of `size` bytes, of which *rows belong to those rays according to `offsets`. */
 int part_resume_hits(part *, part *offsets, size_t size, uint64_t limit, uint64_t *rays, uint64_t *rows);
 

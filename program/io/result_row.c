@@ -30,7 +30,7 @@ int result_is_hit(slab_query query, const void *result) {
 
 /* ---- fields ---------------------------------------------------------------- */
 
-static size_t kind_size(char kind) { return kind == 'b' ? 1 : kind == 'U' ? 8 : 4; }
+static size_t kind_size(char kind) { return kind == 'b' ? 1 : kind == 'U' || kind == 'D' ? 8 : 4; }
 
 static void add_field(result_row *row, const char *name, char kind, unsigned count) {
   row->fields[row->field_count++] = (result_field){name, kind, count};
@@ -61,20 +61,36 @@ static void add_point(result_row *row, const char *const names[3]) {
   for (int i = 0; i < 3; i++) add_field(row, names[i], 'f', 1);
 }
 
+/* The members of the result's struct. */
+static void add_result(result_row *row) {
+  const slab_query query = row->query;
+  if (query == SLAB_CLOSEST || query == SLAB_ALL) add_hit(row);
+  if (query == SLAB_DISTANCE || query == SLAB_NEAREST) add_field(row, "t", 'f', 1);
+  if (query == SLAB_NEAREST) add_ids(row);
+  if (query == SLAB_ANY) add_field(row, "hit", 'b', 1);
+  if (query == SLAB_COUNT) add_field(row, "count", 'u', 1);
+  if (query == SLAB_INTERVAL) add_interval(row);
+}
+
+static const char *const hit_names[] = {"x", "y", "z"};
+static const char *const enter_names[] = {"enter_x", "enter_y", "enter_z"};
+static const char *const leave_names[] = {"leave_x", "leave_y", "leave_z"};
+
 result_row result_row_of(slab_query query, int points, int numbered) {
-  static const char *const hit[] = {"x", "y", "z"};
-  static const char *const enter[] = {"enter_x", "enter_y", "enter_z"};
-  static const char *const leave[] = {"leave_x", "leave_y", "leave_z"};
   result_row row = {.query = query, .points = points, .numbered = numbered};
   if (numbered) add_field(&row, "ray", 'U', 1);
-  if (query == SLAB_CLOSEST || query == SLAB_ALL) add_hit(&row);
-  if (query == SLAB_DISTANCE || query == SLAB_NEAREST) add_field(&row, "t", 'f', 1);
-  if (query == SLAB_NEAREST) add_ids(&row);
-  if (query == SLAB_ANY) add_field(&row, "hit", 'b', 1);
-  if (query == SLAB_COUNT) add_field(&row, "count", 'u', 1);
-  if (query == SLAB_INTERVAL) add_interval(&row);
-  if (points && query == SLAB_INTERVAL) add_point(&row, enter);
-  if (points) add_point(&row, query == SLAB_INTERVAL ? leave : hit);
+  add_result(&row);
+  if (points && query == SLAB_INTERVAL) add_point(&row, enter_names);
+  if (points) add_point(&row, query == SLAB_INTERVAL ? leave_names : hit_names);
+  return row;
+}
+
+result_row result_row_of_point(slab_query query) {
+  result_row row = {.query = query};
+  add_point(&row, hit_names);
+  add_result(&row);
+  if (query == SLAB_INTERVAL) add_point(&row, leave_names);
+  add_field(&row, "ray", 'D', 1);
   return row;
 }
 
@@ -133,6 +149,21 @@ void result_pack(const result_row *row, uint64_t index, const slab_ray *ray, con
   const int count = row->query == SLAB_INTERVAL ? 2 : 1;
   memcpy(t, result, sizeof(float) * (size_t)count);
   for (int i = 0; i < count; i++) put_point(ray, t[i], hit, packed + 12 * i);
+}
+
+int result_pack_point(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
+                      unsigned char packed[RESULT_ROW_MAX]) {
+  const size_t size = slab_result_size(row->query), point = 3 * sizeof(float);
+  const double number = (double)index;
+  float t[2], place[3];
+  memcpy(t, result, sizeof(float) * (row->query == SLAB_INTERVAL ? 2 : 1));
+  put_point(ray, t[0], 1, packed);
+  memcpy(place, packed, sizeof place);
+  if (!isfinite(place[0]) || !isfinite(place[1]) || !isfinite(place[2])) return 0;
+  memcpy(packed + point, result, size);
+  if (row->query == SLAB_INTERVAL) put_point(ray, t[1], 1, packed + point + size);
+  memcpy(packed + row->size - sizeof number, &number, sizeof number);
+  return 1;
 }
 
 static size_t print_number(char kind, const unsigned char *place, char *text, size_t size) {

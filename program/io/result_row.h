@@ -1,4 +1,5 @@
-/* The layout of one result row: the members of the result's struct, then the points of --points. */
+/* The layout of one result row: the members of the result's struct, then the points of --points; or a point of a cloud.
+ */
 #ifndef SLABCAST_PROGRAM_IO_RESULT_ROW_H
 #define SLABCAST_PROGRAM_IO_RESULT_ROW_H
 
@@ -9,7 +10,7 @@
 
 typedef struct result_field {
   const char *name;
-  char kind;      /* f: float, u: uint32_t, b: uint8_t, U: uint64_t */
+  char kind;      /* f: float, u: uint32_t, b: uint8_t, U: uint64_t, D: double */
   unsigned count; /* 3: a vector with columns name_x, name_y, name_z */
 } result_field;
 
@@ -37,6 +38,10 @@ int result_is_hit(slab_query query, const void *result);
 /* points: 1 for queries with a t. numbered: rows begin with their ray's index. */
 result_row result_row_of(slab_query query, int points, int numbered);
 
+/* A point of a cloud: x, y, z of a hit, or of enter, then the members of the result's struct, of an interval leave's
+ * point, and last the ray's index as a double, which PLY has for want of uint64_t. For queries with a t. */
+result_row result_row_of_point(slab_query query);
+
 /* Writes the npy dtype as numpy writes it. */
 void result_descr(const result_row *row, char *text, size_t size);
 /* Writes the column names, separated by commas, and a newline. */
@@ -45,6 +50,9 @@ void result_names(const result_row *row, char text[RESULT_TEXT_MAX]);
 /* Packs one row. */
 void result_pack(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
                  unsigned char packed[RESULT_ROW_MAX]);
+/* The same for a hit as a point of a cloud. Returns 0 if its point is infinite. */
+int result_pack_point(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
+                      unsigned char packed[RESULT_ROW_MAX]);
 /* Prints a packed row as a line of text; returns its length. */
 size_t result_print(const result_row *row, const unsigned char *packed, char separator, char text[RESULT_TEXT_MAX]);
 

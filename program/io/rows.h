@@ -7,13 +7,16 @@
 
 #include "program/io/columns.h"
 
-typedef enum file_format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT, FORMAT_CSV } file_format;
+/* FORMAT_PLY: for results alone. */
+typedef enum file_format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT, FORMAT_CSV, FORMAT_PLY } file_format;
 
 /* The output format for a file name: by its ending, in any case: .npy, .raw and .bin, .txt, .csv. Other names: npy.
  * "-": text if stdout is a terminal, else npy. */
 file_format format_of_output(const char *path);
 /* These endings, for options_check_ending. */
 #define OUTPUT_ENDINGS "npy|raw|bin|txt|csv"
+/* Results have one more, which format_of_output does not know. */
+#define RESULT_ENDINGS OUTPUT_ENDINGS "|ply"
 
 #define ROWS_UNKNOWN UINT64_MAX
 

@@ -47,7 +47,7 @@ static int check_options(const cast_options *options) {
   else if (options->out && output_is_direct(options->out))
     what = "-o wants a file: every rank writes at places of its own";
   else if (options->out && options->out_format != FORMAT_NPY && options->out_format != FORMAT_RAW)
-    what = "results are npy or raw: lines of text have no places known before";
+    what = "results are npy or raw: lines of text and points of ply have no places known before";
   else if (options->resume)
     what = "--resume is for one process: the ranks leave no beginning to go on from";
   if (!what) return OPTIONS_RUN;

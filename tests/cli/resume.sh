@@ -9,6 +9,8 @@ scene=(--builtin boxes:300)
 slabcast rays random "${scene[@]}" --count $count -o rays.npy
 cast=(cast "${scene[@]}" --rays rays.npy)
 kinds=("distance npy" "any raw" "closest npy --points" "interval csv" "count txt" "all npy" "all raw --points" "all csv" "all txt")
+# Points are of the program alone: one backend shows them.
+if [[ $SLABCAST_BACKENDS == native ]]; then kinds+=("closest ply" "all ply" "interval ply"); fi
 
 # cut FILE PERCENT: its first bytes, as FILE of a folder part; odd, so that rows are cut in two.
 cut_off() { head -c "$(($(stat -c %s "$1") * $2 / 100 | 1))" "$1"; }
@@ -47,6 +49,7 @@ refinish() {
 }
 
 slabcast rays random "${scene[@]}" --count $count --seed 5 -o other.npy
+slabcast rays random "${scene[@]}" --count 10000 -o few.npy
 for kind in "${kinds[@]}"; do
   read -r query format points <<<"$kind"
   options=(--query "$query" ${points:+"$points"})
@@ -124,6 +127,7 @@ slabcast "${cast[@]}" -o closest.npy
 slabcast "${cast[@]}" -o closest.raw
 slabcast "${cast[@]}" -o closest.csv
 slabcast "${cast[@]}" --query all -o all.csv
+slabcast "${cast[@]}" --query all -o all.ply
 other "$results" closest.npy cast --builtin boxes:301 --rays rays.npy
 other "$results" closest.npy "${cast[@]}" --face-forward
 other "$header" closest.npy "${cast[@]}" --query distance
@@ -136,6 +140,11 @@ slabcast "${cast[@]}" --query any -o any.raw
 other "$results" any.raw "${cast[@]}" --query interval
 other "closest.out.raw.part holds $count rows, more than there are rays (75000)" closest.raw "${cast[@]}" --shard 1/2
 other "all.out.csv.part holds hits of ray" all.csv "${cast[@]}" --query all --shard 0/15
+other "$header" all.ply "${cast[@]}" --query distance
+other "$header" all.ply "${cast[@]}" --query all --shard 0/15
+other "$results" all.ply cast --builtin boxes:301 --rays rays.npy --query all
+other "$results" all.ply "${cast[@]}"
+other "all.out.ply.part holds hits of ray" all.ply cast "${scene[@]}" --query all --rays few.npy
 head -n $((count / 4)) closest.csv >quarter.csv
 other "quarter.out.csv.part holds 37499 rows, more than there are rays (10000)" quarter.csv "${cast[@]}" --shard 0/15
 # All of it fits, but there is more than was cast.

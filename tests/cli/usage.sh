@@ -156,7 +156,7 @@ refused '--t-max -inf is below --t-min 0' cast --builtin boxes:3 --rays r.npy --
 # ---- formats that are not offered ----
 for name in o.parquet o.JPG folder.npy/o.h5 o.npy.gz; do
   ending=${name##*.}
-  refused "-o $name: $ending files cannot be written, only npy, raw, bin, txt or csv; --out" cast --builtin boxes:3 --rays r.npy -o "$name"
+  refused "-o $name: $ending files cannot be written, only npy, raw, bin, txt, csv or ply; --out" cast --builtin boxes:3 --rays r.npy -o "$name"
   refused "-o $name: $ending files cannot be written, only npy, raw, bin, txt or csv; --out" rays random -o "$name"
   refused "-o $name: $ending files cannot be written, only npy" join a.npy -o "$name"
 done

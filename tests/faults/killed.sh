@@ -11,10 +11,11 @@ scene=(--builtin boxes:1)
 count=1400000 # a batch and a rest
 slabcast rays random "${scene[@]}" --count $count --seed "$((seed % 1000))" -o rays.npy
 
-# The ways to write a file that can be gone on with: rows of one size, hits with offsets, lines, lines with numbers.
-formats=(npy raw csv npy csv txt raw raw)
+# The ways to write a file that can be gone on with: rows of one size, hits with offsets, lines, lines with numbers,
+# points with numbers.
+formats=(npy raw csv npy csv txt ply raw raw)
 options=("--query distance" "--query any" "--query distance" "--query all" "--query all" "--query count"
-  "--query all --points" "--query interval --points")
+  "--query all" "--query all --points" "--query interval --points")
 
 # cast K OUT [OPTION...]: in the background, its id in $job; a shell lets what runs there ignore SIGINT.
 cast() {
@@ -50,7 +51,7 @@ run_undisturbed() {
   [[ $code == 0 ]] || fail "the cast failed: $(cat err)"
 }
 
-has_offsets() { [[ ${options[$1]} == *all* && ${formats[$1]} != csv ]]; }
+has_offsets() { [[ ${options[$1]} == *all* && ${formats[$1]} =~ npy|raw ]]; }
 
 # check_final K OUT: nothing, the older file, or the whole; offsets stand by the hits that they belong to.
 check_final() {
@@ -132,7 +133,7 @@ for ((round = 0; round < rounds || (rows_resumed == 0 && round < 5 * rounds); ro
     if is_whole "$k" "$out"; then break; fi # killed after its last word
     if has_rows "$k" "$out.part"; then
       resumed=$((resumed + 1))
-      [[ $out == *.csv || $out == *.txt ]] || has_offsets "$k" || rows_resumed=$((rows_resumed + 1))
+      [[ $out =~ csv|txt|ply ]] || has_offsets "$k" || rows_resumed=$((rows_resumed + 1))
     else
       spans[k]=$((spans[k] * 11 / 10 + 1)) # too early, where the machine has got busier
     fi

@@ -144,7 +144,7 @@ make_scene() {
       slabcast cast --builtin boxes:40 --rays rays.npy --query "$query" --shard $shard/2 -o $query.$shard.npy
     done
   done
-  printf 'v -3 -1.5 -1.5\nv -3 6.5 -1.5\nv -3 -1.5 6.5\nv 0 0 0\nf 1 2 3\nf 2 3 4\n' >mesh.obj
+  printf 'g wheel\nv -3 -1.5 -1.5\nv -3 6.5 -1.5\nv -3 -1.5 6.5\nv 0 0 0\nf 1 2 3\nf 2 3 4\n' >mesh.obj
   printf '%s\n' '1 0 0 2 0 1 0 0 0 0 1 0' '2 0 0 0 0 2 0 0 0 0 2 3' >places.txt
 }
 
@@ -166,6 +166,7 @@ strike demo --size 16x9 -o out.png
 every=3 strike verify --group closest,garbage --rays 8 --json out.json
 every=7 strike bench --quick --seconds 0 --processor-time --group batch --csv out.json --json more.json
 if [[ $kind == memory ]]; then
+  strike cast --mesh ../mesh.obj --rays ../rays.npy -o out.ply
   strike join ../distance.0.npy ../distance.1.npy -o out.npy
   strike join ../all.0.npy ../all.1.npy -o out.npy
 fi
