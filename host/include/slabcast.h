@@ -167,10 +167,11 @@ typedef enum slab_layout {
 
 /** How a context is opened. */
 typedef struct slab_context_options {
-  const char *device;   /**< an index of slab_devices, part of the name of a device or platform, "cpu" or "gpu"; NULL:
-                           a GPU if there is one, else the first device, which is the processor. Several devices: a
-                           list of these with commas between, or "all" devices that can keep the contract; "all" leaves
-                           out OpenCL's CPU devices where the processor is there */
+  const char *device;   /**< an index of slab_devices, part of the name of a device or platform, "cpu", "gpu", or
+                           "cuda:1": a card as NVIDIA's driver counts them. NULL: a GPU if there is one, else the first
+                           device, which is the processor. Several devices: a list of these with commas between, or
+                           "all" devices that can keep the contract; "all" leaves out OpenCL's CPU devices where the
+                           processor is there */
   uint32_t lane_width;  /**< 0: the device's own; 1, 8 or 16 forces that width. On the processor each is an instruction
                            set of its own, which must be there */
   uint32_t launch_rays; /**< maximum rays per launch; 0: limited by the device and to about 100 ms, or to a million

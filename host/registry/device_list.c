@@ -118,12 +118,23 @@ static bool contains_ignoring_case(const char *text, const char *part) {
   return false;
 }
 
-static bool device_matches(const slab_device_info *info, size_t index, const char *selector) {
+/* "cuda:1" as NVIDIA's driver counts its cards, some of which may not be listed. */
+static bool is_card(const found_device *d, const char *selector) {
+  static const char prefix[] = "cuda:";
+  char number[16];
+  snprintf(number, sizeof number, "%d", d->ordinal);
+  return d->backend == &cuda_backend && strncmp(selector, prefix, sizeof prefix - 1) == 0 &&
+         strcmp(selector + sizeof prefix - 1, number) == 0;
+}
+
+static bool device_matches(const found_device *d, size_t index, const char *selector) {
+  const slab_device_info *info = &d->info;
   char *end;
   unsigned long number = strtoul(selector, &end, 10);
   if (isdigit((unsigned char)*selector) && *end == 0) return number == index;
   if (strcmp(selector, "cpu") == 0) return info->type == SLAB_DEVICE_CPU;
   if (strcmp(selector, "gpu") == 0) return info->type == SLAB_DEVICE_GPU;
+  if (is_card(d, selector)) return true;
   return contains_ignoring_case(info->name, selector) || contains_ignoring_case(info->platform, selector);
 }
 
@@ -146,7 +157,7 @@ static slab_status fail_no_match(const device_list *found, const char *selector)
  */
 static slab_status choose_one(const device_list *found, const char *selector, size_t *chosen) {
   for (size_t i = 0; i < found->count; i++)
-    if (device_matches(&found->devices[i].info, i, selector == NULL ? "gpu" : selector)) {
+    if (device_matches(&found->devices[i], i, selector == NULL ? "gpu" : selector)) {
       *chosen = i;
       return SLAB_OK;
     }

@@ -66,12 +66,21 @@ SLABCAST_BACKENDS=native "$program" rays random --builtin soup:3000 --count 2000
 cast() { "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --out raw "$@"; }
 SLABCAST_BACKENDS=native cast -o "$work/right"
 # What is asked of the processor and of cards together gives the same bytes: rays go to whichever is free.
-for devices in 0 cuda; do
+for devices in 0 cuda cuda:0; do
   cast --device "$devices" -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
 done
 SLAB_CUDA_CARDS=2 cast --device all -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
 SLAB_CUDA_CARDS=4 CUDA_VISIBLE_DEVICES=3,1 cast --device all -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
 SLABCAST_BACKENDS=native,cuda cast --device all -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
+SLAB_CUDA_CARDS=3 cast --device cuda:2,cuda:1 -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
+for n in 0 1 2; do # the number is the driver's, whose cards alone are listed here
+  expect "card $n by both names" 1 "names device $n twice, by \"$n\" again" env SLAB_CUDA_CARDS=3 \
+    "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --device "cuda:$n,$n" --out raw -o "$work/hits"
+done
+for none in cuda:3 cuda: cuda:x cuda:01 CUDA:-1; do
+  expect "$none" 4 "no device matches \"$none\"" env SLAB_CUDA_CARDS=3 \
+    "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --device "$none" --out raw -o "$work/hits"
+done
 expect "the other layout" 1 'no kernels of SLAB_LAYOUT_WIDE' cast --layout wide -o "$work/hits"
 expect "little memory" 1 'cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY|allocates at most' env SLAB_CUDA_MEMORY=200000 \
   "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --out raw -o "$work/hits"
