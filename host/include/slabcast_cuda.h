@@ -27,6 +27,11 @@ struct CUstream_st; /**< what a CUstream points to */
 SLAB_API slab_status slab_context_create_cuda(struct CUctx_st *, struct CUstream_st *stream,
                                               const slab_context_options *, slab_context **context);
 
+/** The CUDA context and the number of the card that a slab_context stands on, of several devices the first one's;
+ * either pointer may be NULL. The context is valid until the slab_context is destroyed. SLAB_INVALID_ARGUMENT: context
+ * is NULL. SLAB_UNSUPPORTED: the device is not a card by CUDA. */
+SLAB_API slab_status slab_context_card(const slab_context *, struct CUctx_st **cuda, int *card);
+
 /** One cast over device memory that the scene's context can read, of cuMemAlloc, of a pool or managed.
  * Pointers are multiples of 4 (results of SLAB_ANY: of 1), and are not read by the host. */
 typedef struct slab_cuda_batch {

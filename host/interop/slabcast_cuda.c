@@ -80,6 +80,22 @@ slab_status slab_context_create_cuda(CUcontext context, CUstream stream, const s
   return context_finish(status, &options, created, made);
 }
 
+static slab_status check_card(const char *function, const slab_context *context) {
+  const device *d = &context->devices[0];
+  if (d->backend == &cuda_backend) return SLAB_OK;
+  return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not a card by CUDA", function, d->info.name);
+}
+
+slab_status slab_context_card(const slab_context *context, CUcontext *cuda, int *card) {
+  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_card: context is NULL");
+  const slab_status status = check_card("slab_context_card", context);
+  if (status != SLAB_OK) return status;
+  const cuda_device *d = cuda_of(&context->devices[0]);
+  if (cuda != NULL) *cuda = d->context;
+  if (card != NULL) *card = d->card;
+  return SLAB_OK;
+}
+
 /* ---- the caller's memory ---- */
 
 /* Whether this context's card reaches a byte. Of which context it is is not asked: memory of a pool (cuMemAllocAsync)
@@ -123,10 +139,9 @@ static slab_status place(const char *function, const device *d, const char *name
 static slab_status begin(const char *function, const slab_scene *scene, CUstream stream, gpu_queue *queue) {
   slab_status status = scene_check(scene, function);
   if (status != SLAB_OK) return status;
-  const device *d = &scene->context->devices[0];
-  if (d->backend != &cuda_backend)
-    return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not a card by CUDA", function, d->info.name);
-  *queue = (gpu_queue){cuda_of(d)->context, stream};
+  status = check_card(function, scene->context);
+  if (status != SLAB_OK) return status;
+  *queue = (gpu_queue){cuda_of(&scene->context->devices[0])->context, stream};
   return stream == NULL ? SLAB_OK : check_stream(function, queue->context, stream);
 }
 

@@ -165,6 +165,17 @@ static void contexts_are_the_cards_own_where_none_is_given(void **state) {
   harness_count(100 * OTHERS);
 }
 
+static void a_context_tells_its_card(void **state) {
+  const caller *c = &((const bench *)*state)->caller;
+  CUcontext context = NULL;
+  int card = -1;
+  assert_ok(slab_context_card(c->slab, &context, &card));
+  assert_ptr_equal(context, c->context);
+  assert_int_equal(card, 0);
+  assert_ok(slab_context_card(c->slab, NULL, NULL));
+  assert_status(slab_context_card(NULL, &context, &card), SLAB_INVALID_ARGUMENT);
+}
+
 typedef struct job {
   const bench *bench;
   slab_cuda_batch batch;
@@ -178,6 +189,7 @@ static slab_status whole_job(void *user) {
   slab_context *context = NULL;
   slab_scene *scene = NULL;
   slab_status status = slab_context_create_cuda(c->context, c->stream, NULL, &context);
+  if (status == SLAB_OK) status = slab_context_card(context, NULL, NULL);
   if (status == SLAB_OK) status = slab_scene_create(context, &scene);
   if (status == SLAB_OK) status = slab_scene_add_boxes(scene, &box, 1, NULL, NULL);
   if (status == SLAB_OK) status = slab_scene_commit(scene, NULL);
@@ -215,6 +227,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(batches_give_the_bits_of_arrays, setup, teardown),
       cmocka_unit_test_setup_teardown(what_is_wrong_is_refused_by_name, setup, teardown),
       cmocka_unit_test_setup_teardown(contexts_are_the_cards_own_where_none_is_given, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_context_tells_its_card, setup, teardown),
       cmocka_unit_test_setup_teardown(each_call_that_fails_is_told, setup, teardown),
       cmocka_unit_test_setup_teardown(an_empty_batch_needs_no_memory, setup, teardown),
   };
