@@ -11,12 +11,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADERS = [ROOT / "host/include" / name for name in ("slabcast_types.h", "slabcast.h", "slabcast_cl.h")]
+NAMES = "slabcast_types.h", "slabcast.h", "slabcast_cl.h", "slabcast_cuda.h"
+HEADERS = [ROOT / "host/include" / name for name in NAMES]
 FOLDER = ROOT / "python/slabcast"
 # What the package passes to the library, and the records that it gives to its users as arrays.
 STRUCTS = (
     "device_info context_options mesh geometry_options build_options scene_stats primitive_id cast_options check_report"
-    " step explanation camera double_hits span batch"
+    " step explanation camera double_hits span batch cuda_batch"
 ).split()
 RECORDS = "hit short_hit interval path".split()
 TYPES = {
@@ -113,7 +114,7 @@ def progress() -> str:
 
 def module(imports: str, body: str) -> str:
     return (
-        '"""Structs of slabcast_types.h, slabcast.h and slabcast_cl.h.\n\n'
+        '"""Structs of slabcast_types.h, slabcast.h, slabcast_cl.h and slabcast_cuda.h.\n\n'
         'Written by tools/python_structs.py: change the headers, not this.\n"""\n\n'
         f"from __future__ import annotations\n\n{imports}\n\n{body}\n"
     )

@@ -20,6 +20,7 @@ from ._structs import (
     CastOptions,
     CheckReport,
     ContextOptions,
+    CudaBatch,
     DeviceInfo,
     DoubleHits,
     Explanation,
@@ -127,6 +128,7 @@ for _name, _arguments in {
     "devices": (c_void_p, c_size_t, POINTER(c_size_t)),
     "context_create": (POINTER(ContextOptions), POINTER(c_void_p)),
     "context_create_cl": (c_void_p, c_void_p, c_void_p, POINTER(ContextOptions), POINTER(c_void_p)),
+    "context_card": (c_void_p, POINTER(c_void_p), POINTER(c_int)),
     "context_device": (c_void_p, POINTER(DeviceInfo)),
     "context_devices": (c_void_p, c_void_p, c_size_t, POINTER(c_size_t)),
     "scene_create": (c_void_p, POINTER(c_void_p)),
@@ -162,6 +164,7 @@ for _name, _arguments in {
     "rays_from_doubles": (c_void_p, c_void_p, c_size_t, c_void_p, c_double, c_void_p),
     "points_from_doubles": (POINTER(DoubleHits), c_size_t, c_void_p),
     "enqueue": (c_void_p, POINTER(Batch), c_void_p, c_uint32, c_void_p, POINTER(c_void_p)),
+    "enqueue_cuda": (c_void_p, POINTER(CudaBatch), c_void_p),
 }.items():
     _function = getattr(library, "slab_" + _name)
     _function.argtypes, _function.restype = _arguments, c_int

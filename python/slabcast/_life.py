@@ -36,6 +36,7 @@ class Life:
     """A scene of the library that commits what waits before it is asked. Scene says what its calls mean."""
 
     _scene: Optional[Handle] = None  # also once it is closed
+    _await_casts: Optional[Callable[[Handle], None]] = None  # that are in flight on a card, before a commit
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._setup(options)
@@ -126,6 +127,8 @@ class Life:
             if update is None and self._seen == self._stamp:
                 return scene
             options = _structs.BuildOptions(self._build, self._update if update is None else update)
+            if self._await_casts is not None:
+                self._await_casts(scene)
             self._turns += 1
             try:
                 must(library.slab_scene_commit(scene.pointer, byref(options)))

@@ -1,4 +1,4 @@
-"""Structs of slabcast_types.h, slabcast.h and slabcast_cl.h.
+"""Structs of slabcast_types.h, slabcast.h, slabcast_cl.h and slabcast_cuda.h.
 
 Written by tools/python_structs.py: change the headers, not this.
 """

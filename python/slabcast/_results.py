@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from ._card_arrays import CardRecords, is_hit_there, is_on_card
 from ._library import InvalidArgument
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 
@@ -41,6 +42,8 @@ def is_hit(results: Any) -> Union[NDArray[np.bool_], np.bool_]:
 
     results: what closest(), nearest(), interval(), distance(), any(), count() or all() returned, or a part of it. Of
     all(), the pair, it tells for each ray. It is True for a distance below inf and for a count above 0."""
+    if isinstance(results, CardRecords) or is_on_card(results[0] if isinstance(results, Hits) else results):
+        return is_hit_there(results)  # type: ignore[no-any-return]
     if isinstance(results, Hits):
         offsets = _of_host(results.offsets)
         return offsets[1:] > offsets[:-1]

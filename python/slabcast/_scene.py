@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library, _structs
+from . import _card, _library, _structs
 from ._arrays import FLOAT, WORD, at, float_array, shaped, word_array
+from ._card_arrays import is_on_card
 from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
 from ._geometry import box_rows, mesh_arrays, obb_rows, plane_rows, sphere_rows, transform_rows
@@ -392,6 +393,9 @@ class Scene(Life):
         scene = self._committed()
         if _is_opencl(rays):
             return self._enqueue("all", scene, rays, directions, t_min, t_max, named, max_hits)  # type: ignore[no-any-return]
+        if is_on_card(rays, directions):
+            limit = word("max_hits", max_hits)
+            return _card.list_hits(self, scene, (rays, directions, t_min, t_max), named, limit)
         array = Rays(rays, directions, t_min, t_max, lambda: _range(scene)).whole()
         n = array.size // 8
         each = min(self._hits_per_ray, word("max_hits", max_hits) or np.inf)
@@ -533,6 +537,9 @@ class Scene(Life):
         scene = self._committed()
         if _is_opencl(rays):
             return self._enqueue(query, scene, rays, directions, t_min, t_max, options)  # type: ignore[no-any-return]
+        if is_on_card(rays, directions):
+            parts = rays, directions, t_min, t_max
+            return _card.cast(self, scene, query, parts, _RESULTS[query][1], options)  # type: ignore[no-any-return]
         given = Rays(rays, directions, t_min, t_max, lambda: _range(scene))
         function, dtype = _RESULTS[query]
         make: Any = np.empty if dtype.names is None else records

@@ -1,4 +1,4 @@
-"""Structs of slabcast_types.h, slabcast.h and slabcast_cl.h.
+"""Structs of slabcast_types.h, slabcast.h, slabcast_cl.h and slabcast_cuda.h.
 
 Written by tools/python_structs.py: change the headers, not this.
 """
@@ -156,6 +156,23 @@ class Batch(ctypes.Structure):
         ("offsets", Span),
         ("skip", Span),
         ("invalid", Span),
+        ("mask", c_uint32),
+        ("cull", c_int),
+        ("face_forward", c_int),
+        ("edges", c_int),
+        ("max_hits", c_uint32),
+    ]
+
+
+class CudaBatch(ctypes.Structure):
+    _fields_ = [
+        ("query", c_int),
+        ("count", c_size_t),
+        ("rays", c_void_p),
+        ("results", c_void_p),
+        ("offsets", c_void_p),
+        ("skip", c_void_p),
+        ("invalid", POINTER(c_uint32)),
         ("mask", c_uint32),
         ("cull", c_int),
         ("face_forward", c_int),

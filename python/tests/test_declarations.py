@@ -29,6 +29,7 @@ STRUCTS = {
     "slab_explanation": _structs.Explanation,
     "slab_span": _structs.Span,
     "slab_batch": _structs.Batch,
+    "slab_cuda_batch": _structs.CudaBatch,
 }
 RESULTS = {"slab_hit": slabcast.HIT, "slab_short_hit": slabcast.SHORT_HIT, "slab_interval": slabcast.INTERVAL}
 ENUMS = {
@@ -100,7 +101,8 @@ def test_structs_and_values_are_those_of_the_headers(tmp_path):
         expected.append(f"{name} {value}")
     source, program = tmp_path / "declarations.c", tmp_path / "declarations"
     source.write_text(
-        '#include <stddef.h>\n#include <stdio.h>\n#include "slabcast_cl.h"\nint main(void) {\n'
+        '#include <stddef.h>\n#include <stdio.h>\n#include "slabcast_cl.h"\n#include "slabcast_cuda.h"\n'
+        + "int main(void) {\n"
         + "\n".join(lines)
         + "\nreturn 0;\n}\n"
     )

@@ -24,6 +24,7 @@
 #include "data/types.h"
 #include "standin.h"
 
+enum { CU_STREAM_LEGACY = 1, CU_STREAM_PER_THREAD = 2, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9 }; /* Python's */
 enum { PARAMETERS = 16, CARDS = 8, CONTEXTS = 2 * CARDS, DEPTH = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
@@ -542,6 +543,8 @@ CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr at) {
     *(CUdeviceptr *)value = (CUdeviceptr)(uintptr_t)b->bytes;
   else if (attribute == CU_POINTER_ATTRIBUTE_RANGE_SIZE)
     *(size_t *)value = b->size;
+  else if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+    *(int *)value = b->context->card;
   else
     return end(CUDA_ERROR_INVALID_VALUE);
   return end(CUDA_SUCCESS);
@@ -624,12 +627,13 @@ static void run_copy(const command *c) {
 
 static void run_nothing(const command *c) { (void)c; }
 
-/* NULL: CUDA's default stream, one of each context. */
+/* NULL and 1: CUDA's default stream, one of each context. 2: the thread's, of which there is one here. */
+static bool is_default(CUstream given) { return (uintptr_t)given <= CU_STREAM_PER_THREAD; }
 static CUstream stream_of(CUstream given) {
-  static struct CUstream_st defaults[CONTEXTS];
-  if (given != NULL) return given;
+  static struct CUstream_st defaults[2][CONTEXTS];
+  if (!is_default(given)) return given;
   CUcontext context = here("the default stream");
-  CUstream s = &defaults[context - contexts];
+  CUstream s = &defaults[(uintptr_t)given == CU_STREAM_PER_THREAD][context - contexts];
   if (s->last == NULL) s->last = &s->first;
   s->context = context;
   return s;
@@ -675,13 +679,13 @@ static void run_all(void) {
 }
 
 static CUresult enqueue(CUstream s, command *c) {
-  const bool is_default = s == NULL; /* which runs at once */
+  const bool at_once = is_default(s);
   s = stream_of(s);
   if (s->context != here("a command")) die("a command on a stream of another context");
   *s->last = c;
   s->last = &c->next;
   if (chance == 0) run_all();
-  while (is_default && s->first != NULL && (run_first(s) || run_some())) {
+  while (at_once && s->first != NULL && (run_first(s) || run_some())) {
   }
   return CUDA_SUCCESS;
 }
@@ -849,6 +853,11 @@ CUresult cuEventSynchronize(CUevent event) {
   }
   if (event->waiting > 0) die("an event is awaited for ever");
   return end(CUDA_SUCCESS);
+}
+
+CUresult cuEventQuery(CUevent event) {
+  BEGIN;
+  return end(event->waiting == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
 /* What waits for it goes on all the same: it runs first. */

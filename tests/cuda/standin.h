@@ -11,6 +11,7 @@ CUDA_FUNCTIONS(STANDIN_DECLARE)
 STANDIN CUresult cuCtxCreate(CUcontext *, unsigned flags, CUdevice) __asm__("cuCtxCreate_v2");
 STANDIN CUresult cuCtxDestroy(CUcontext) __asm__("cuCtxDestroy_v2");
 STANDIN CUresult cuCtxGetCurrent(CUcontext *) __asm__("cuCtxGetCurrent");
+STANDIN CUresult cuEventQuery(CUevent) __asm__("cuEventQuery"); /* of the Python package */
 
 /* The nth call from now on that can fail does, once; 0: none. Whether the one before has been reached. */
 STANDIN int standin_fail(unsigned long later, CUresult code);

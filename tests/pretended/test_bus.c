@@ -60,7 +60,7 @@ static arrays take_arrays(slab_context *context, size_t n) {
   assert_ok(slab_host_alloc(context, n * sizeof *a.rays, &rays));
   assert_ok(slab_host_alloc(context, n * sizeof(slab_hit), &a.results));
   a.rays = rays;
-  for (size_t i = 0; i < n; i++) a.rays[i] = (slab_ray){0.5f, 0.5f, -1, 0, 0, 0, 1, 9};
+  for (size_t i = 0; i < n; i++) a.rays[i] = (slab_ray){{0.5f, 0.5f, -1}, 0, {0, 0, 1}, 9};
   return a;
 }
 

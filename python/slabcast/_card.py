@@ -1,0 +1,293 @@
+"""Casts on arrays on a card, where they lie and on their own stream: slab_enqueue_cuda. Nothing is copied, and the host
+waits for nothing."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from ctypes import byref
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library, _structs
+from ._arrays import FLOAT, WORD
+from ._card_arrays import CardArray, CardRecords, card_number, is_on_card, see
+from ._card_packages import Package, package_of
+from ._dlpack import Place
+from ._library import Handle, InvalidArgument, index_of, library, must
+from ._options import Options, plain_options
+from ._records import HIT
+from ._results import Hits
+
+if TYPE_CHECKING:
+    from ._cuda import Card, Event
+    from ._life import Life
+
+# ---- casts in flight ----
+
+
+class _Flight(NamedTuple):
+    """A cast that may not have ended, and what it reads."""
+
+    end: Event
+    scene: Handle
+    keep: tuple[Any, ...]
+
+
+_flights: list[_Flight] = []
+_parents: list[_Flight] = []  # of a forked process
+_lock = threading.Lock()
+
+
+def _land(scene: Optional[Handle] = None) -> None:
+    """Lets go of what ended casts have read. With a scene: waits for its casts, as before a commit."""
+    global _flights
+    for flight in _flights if scene is not None else ():
+        if flight.scene is scene:
+            flight.end.wait()
+    with _lock:
+        told = [(flight, flight.end.is_over()) for flight in _flights]
+        _flights = [flight for flight, is_over in told if not is_over]
+    # The others go with `told`, without the lock: what they keep may be anybody's.
+
+
+def _begin_child() -> None:
+    """A forked process has no part in its parent's casts, and must not end what they keep."""
+    global _flights, _lock, _parents
+    _parents, _flights, _lock = _flights, [], threading.Lock()
+
+
+def _end() -> None:
+    """At the end of a process, while packages can still take their arrays back."""
+    for flight in _flights:
+        flight.end.wait()
+    _land()
+
+
+atexit.register(_end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_child)
+
+
+# ---- casts ----
+
+
+class _Cast:
+    """A cast of one launch or several: on which card, stream and package's arrays."""
+
+    def __init__(self, owner: Life, scene: Handle, name: str, value: Any) -> None:
+        """value: an array on the card, which says all that."""
+        self.package = package_of(value)
+        _require_card(owner, name, value, self.package)
+        from . import _cuda
+
+        self.owner, self.scene, self.cuda, self.card = owner, scene, _cuda, _cuda.Card(owner._context)
+        self.stream = self.package.stream(name, value)
+        self.keep: list[Any] = []  # what is read, until that has ended
+        self.own: list[Any] = []  # what is read until it is enqueued: its release is after that on the stream
+
+    def see(self, name: str, value: Any) -> Place:
+        """Where an array lies, for the stream to read or write."""
+        is_own = self.package.casts_on_own and type(package_of(value)) is type(self.package)
+        return see(name, value, self.card, -1 if is_own else self.stream)
+
+    def rows(self, name: str, value: Any, dtypes: tuple[str, ...], width: int) -> Place:
+        """Where rows lie that are read as they are."""
+        place, package = self.see(name, value), package_of(value)
+        _require_dtype(name, place, dtypes, package)
+        if place.shape[-1:] != (width,):
+            hint = ": origins take directions beside them" if (name, place.shape[-1:]) == ("rays", (3,)) else ""
+            raise InvalidArgument(f"{name} has shape {place.shape}; what is taken is (..., {width}){hint}")
+        if not place.is_c_contiguous:
+            raise InvalidArgument(
+                f"{name} has strides {place.strides}, and on a card nothing is copied: give {package.in_order(name)}"
+            )
+        package.hold(value)
+        if not package.holds:
+            self.keep.append(place.keep)
+        return place
+
+    def rays(self, rays: Any, directions: Any, t_min: Any, t_max: Any) -> Place:
+        if directions is None:
+            if t_min is not None or t_max is not None:
+                raise InvalidArgument("t_min and t_max go with origins and directions; rays of (..., 8) have their own")
+            return self.rows("rays", rays, ("float32",), 8)
+        return self.rows("rays", self._joined(rays, directions, t_min, t_max), ("float32",), 8)
+
+    def _joined(self, origins: Any, directions: Any, t_min: Any, t_max: Any) -> Any:
+        given = (
+            ("origins", origins, 3),
+            ("t_min", 0.0 if t_min is None else t_min, 0),
+            ("directions", directions, 3),
+            ("t_max", np.inf if t_max is None else t_max, 0),
+        )
+        parts = tuple((name, self._part(name, value, width), width) for name, value, width in given)
+        shapes = [tuple(value.shape)[: -1 if width else None] for _, value, width in parts if type(value) is not float]
+        try:
+            shape = np.broadcast_shapes(*shapes)
+        except ValueError:
+            told = ", ".join(f"{name} {tuple(getattr(value, 'shape', ()))}" for name, value, _ in parts)
+            raise InvalidArgument(f"shapes that do not fit each other: {told}") from None
+        return self.package.joined(self.card, shape, parts, self.stream)
+
+    def _part(self, name: str, value: Any, width: int) -> Any:
+        """An array of the package, or a number."""
+        if not width and isinstance(value, (int, float, np.number)):
+            return float(value)
+        place, package = self.see(name, value), package_of(value)
+        if type(package) is not type(self.package):
+            raise InvalidArgument(f"{name} is a {type(value).__module__} array, beside others of another package")
+        _require_dtype(name, place, ("float32",), package)
+        if width and place.shape[-1:] != (width,):
+            raise InvalidArgument(f"{name} has shape {place.shape}; what is taken is (..., {width})")
+        return value
+
+    def skips(self, skip: Any, shape: tuple[int, ...]) -> Optional[int]:
+        """Where the primitives lie that rays do not see, one each."""
+        if skip is None:
+            return None
+        if isinstance(skip, CardRecords):
+            return self._ids(skip, shape)
+        place = self.rows("skip", skip, ("uint32", "int32"), 2)
+        if place.shape[:-1] != shape:
+            raise InvalidArgument(f"skip has shape {place.shape}; what is taken for these rays is {(*shape, 2)}")
+        return place.address
+
+    def _ids(self, hits: CardRecords, shape: tuple[int, ...]) -> Optional[int]:
+        """Those of a former cast, which are put side by side on the card."""
+        if hits.shape != shape:
+            raise InvalidArgument(f"skip has shape {hits.shape}; what is taken for these rays is {shape} of hits")
+        place = self.rows("skip", hits.rows, ("float32",), hits.dtype.itemsize // 4)
+        count = int(np.prod(shape, dtype=np.int64))
+        self.own.append(self.empty((*shape, 2), WORD))
+        packed = self.see("skip", self.own[-1])
+        if count:
+            begin = place.address + hits.dtype.itemsize - 8  # the ids are the last two fields of each kind
+            self.cuda.pack(self.card, packed.address, begin, hits.dtype.itemsize, 8, count, self.stream)
+        return packed.address
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        return self.package.empty(self.card, shape, dtype, self.stream)
+
+    def enqueue(self, query: str, rays: Place, results: Any, options: dict[str, int], **places: Optional[int]) -> None:
+        count = int(np.prod(rays.shape[:-1], dtype=np.int64))
+        to = self.see("results", results)
+        number = index_of("query", query, _library.QUERIES)
+        batch = _structs.CudaBatch(number, count, rays.address, to.address, **options, **places)
+        if not count or 0 in to.shape:
+            return
+        _land()
+        with self.owner._lock:  # whoever commits waits for the casts that are known, and this is one then
+            must(library.slab_enqueue_cuda(self.scene.pointer, byref(batch), self.stream))
+            end = self.cuda.mark(self.card, self.stream)
+            with _lock:
+                _flights.append(_Flight(end, self.scene, tuple(self.keep)))
+            self.owner._await_casts = _land
+        if isinstance(results, CardArray):
+            results.wrote(end)
+
+    def result(self, array: Any, dtype: np.dtype[Any]) -> Any:
+        """What the caller gets."""
+        given = self.package.result(array)
+        if dtype.names is None:
+            return given
+        card = self.card  # and not the scene
+        return CardRecords(given, dtype, self.package.words, lambda rows: _to_host(card, rows, FLOAT))
+
+
+def _require_card(owner: Life, name: str, value: Any, package: Package) -> None:
+    """Refuses a scene that is not on a card by CUDA."""
+    if not library.slab_context_card(owner._context.pointer, None, None):
+        return
+    info = _structs.DeviceInfo()
+    must(library.slab_context_device(owner._context.pointer, byref(info)))
+    number = card_number(value)
+    raise InvalidArgument(
+        f'{name} lies on a card, and the scene on "{info.name.decode(errors="replace")}": a '
+        f'Scene("cuda{"" if number is None else f":{number}"}") casts it there, and {package.on_host(name)} copies it'
+    )
+
+
+def _require_dtype(name: str, place: Place, dtypes: tuple[str, ...], package: Package) -> None:
+    if place.dtype not in dtypes:
+        way = package.as_float(name) if dtypes == ("float32",) else f"give {' or '.join(dtypes)}"
+        raise InvalidArgument(f"{name} has dtype {place.dtype}, and on a card nothing is converted: {way}")
+
+
+def _to_host(card: Card, array: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """A copy of an array in C order, once what is on its stream has ended."""
+    from . import _cuda
+
+    if isinstance(array, CardArray):
+        return array.get()
+    package = package_of(array)
+    with package.within(card):
+        stream = package.stream("results", array)
+        place = see("results", array, card, -1 if package.casts_on_own else stream)
+        out = np.empty(place.shape, dtype)
+        if out.size:
+            _cuda.download(card, out, place.address, stream)
+    return out
+
+
+def cast(
+    owner: Life, scene: Handle, query: str, given: tuple[Any, Any, Any, Any], dtype: np.dtype[Any], options: Options
+) -> Any:
+    """One result a ray. given: rays, directions, t_min and t_max."""
+    plain, skip = _options_of(options)
+    launch = _Cast(owner, scene, *_first(given))
+    with launch.package.within(launch.card):
+        rays = launch.rays(*given)
+        shape = rays.shape[:-1]
+        columns = dtype.itemsize // 4 if dtype.names else 0
+        results = launch.empty((*shape, columns), FLOAT) if columns else launch.empty(shape, dtype)
+        launch.enqueue(query, rays, results, plain, skip=launch.skips(skip, shape))
+        return launch.result(results, dtype)
+
+
+def list_hits(owner: Life, scene: Handle, given: tuple[Any, Any, Any, Any], options: Options, max_hits: int) -> Hits:
+    """All hits, or the first max_hits of each ray. It waits for their number."""
+    plain, skip = _options_of(options)
+    launch = _Cast(owner, scene, *_first(given))
+    with launch.package.within(launch.card), owner._lock:  # nobody commits between the two casts
+        rays = launch.rays(*given)
+        shape = rays.shape[:-1]
+        places = {"skip": launch.skips(skip, shape)}
+        counts = launch.empty(shape, WORD)
+        launch.enqueue("count", rays, counts, plain, **places)
+        sums = _sums(_to_host(launch.card, counts, WORD), max_hits)
+        offsets = launch.empty(sums.shape, WORD)
+        where = launch.see("offsets", offsets)
+        launch.cuda.upload(launch.card, where.address, sums, launch.stream)
+        hits = launch.empty((int(sums[-1]), HIT.itemsize // 4), FLOAT)
+        options_of_all = {**plain, "max_hits": max_hits}
+        launch.enqueue("all", rays, hits, options_of_all, offsets=where.address, **places)
+        return Hits(launch.package.result(offsets), launch.result(hits, HIT))
+
+
+def _sums(counts: NDArray[Any], max_hits: int) -> NDArray[np.uint32]:
+    """Where the hits of each ray begin, and the end."""
+    flat = counts.reshape(-1)
+    sums = np.zeros(flat.size + 1, np.uint64)
+    np.cumsum(np.minimum(flat, max_hits) if max_hits else flat, dtype=np.uint64, out=sums[1:])
+    if sums[-1] > 0xFFFFFFFF:
+        raise InvalidArgument(
+            f"rays have {sums[-1]:,} hits together, and offsets on a card hold fewer than 2^32: cast some at a time"
+        )
+    return sums.astype(WORD)
+
+
+def _first(given: tuple[Any, Any, Any, Any]) -> tuple[str, Any]:
+    """The first array of a cast that lies on a card, and its name."""
+    names = ("rays" if given[1] is None else "origins", "directions", "t_min", "t_max")
+    return next((name, value) for name, value in zip(names, given) if is_on_card(value))
+
+
+def _options_of(options: Options) -> tuple[dict[str, int], Any]:
+    """The options that are numbers, and `skip`."""
+    if options.get("progress") is not None:
+        raise InvalidArgument("progress is not told of rays on a card: the cast is one launch, and nobody waits for it")
+    return plain_options(options), options.get("skip")

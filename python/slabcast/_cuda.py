@@ -1,0 +1,185 @@
+"""NVIDIA's driver, as far as arrays on a card need it: order between streams, memory, copies.
+
+The library casts, and has loaded and begun the driver before anything here is called. Names and numbers are the
+interface's. Everything belongs to a card's context, which is current within `with card:`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from typing import Any, Callable
+
+from ._library import DeviceFailed, Handle, OutOfMemory, library, must
+
+LEGACY, PER_THREAD = 1, 2  # CUDA's default streams, as handles
+_OUT_OF_MEMORY, _NOT_READY = 2, 600
+_DISABLE_TIMING = 2
+_DEVICE_ORDINAL = 9
+_DEVICE_MEMORY = 2
+
+
+class _Rows(ctypes.Structure):
+    """CUDA_MEMCPY2D."""
+
+    _fields_ = [
+        (f"{end}{name}", kind)
+        for end in ("src", "dst")
+        for name, kind in (
+            ("XInBytes", c_size_t),
+            ("Y", c_size_t),
+            ("MemoryType", c_int),
+            ("Host", c_void_p),
+            ("Device", c_uint64),
+            ("Array", c_void_p),
+            ("Pitch", c_size_t),
+        )
+    ] + [("WidthInBytes", c_size_t), ("Height", c_size_t)]
+
+
+_driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+for _name, _arguments in {
+    "cuCtxPushCurrent_v2": (c_void_p,),
+    "cuCtxPopCurrent_v2": (POINTER(c_void_p),),
+    "cuEventCreate": (POINTER(c_void_p), c_uint),
+    "cuEventRecord": (c_void_p, c_void_p),
+    "cuEventQuery": (c_void_p,),
+    "cuEventSynchronize": (c_void_p,),
+    "cuEventDestroy_v2": (c_void_p,),
+    "cuStreamWaitEvent": (c_void_p, c_void_p, c_uint),
+    "cuStreamSynchronize": (c_void_p,),
+    "cuMemAlloc_v2": (POINTER(c_uint64), c_size_t),
+    "cuMemFree_v2": (c_uint64,),
+    "cuMemcpyHtoDAsync_v2": (c_uint64, c_void_p, c_size_t, c_void_p),
+    "cuMemcpyDtoHAsync_v2": (c_void_p, c_uint64, c_size_t, c_void_p),
+    "cuMemcpy2DAsync_v2": (POINTER(_Rows), c_void_p),
+    "cuPointerGetAttribute": (c_void_p, c_int, c_uint64),
+    "cuGetErrorName": (c_int, POINTER(c_char_p)),
+}.items():
+    _function = getattr(_driver, _name)
+    _function.argtypes, _function.restype = _arguments, c_int
+
+
+def _failure(name: str, code: int) -> Exception:
+    told = c_char_p()
+    _driver.cuGetErrorName(code, byref(told))
+    kind = OutOfMemory if code == _OUT_OF_MEMORY else DeviceFailed
+    return kind(f"{name} failed with {(told.value or b'error').decode()} ({code})")
+
+
+def _call(name: str, *arguments: Any) -> None:
+    code = getattr(_driver, name)(*arguments)
+    if code:
+        raise _failure(name, code)
+
+
+class Card:
+    """The card of a slab_context, which it keeps."""
+
+    def __init__(self, of: Handle) -> None:
+        context, number = c_void_p(), c_int()
+        must(library.slab_context_card(of.pointer, byref(context), byref(number)))
+        self.number, self._context, self._of, self.process = number.value, context, of, os.getpid()
+
+    def __enter__(self) -> None:
+        _call("cuCtxPushCurrent_v2", self._context)
+
+    def __exit__(self, *error: Any) -> None:
+        _driver.cuCtxPopCurrent_v2(byref(c_void_p()))
+
+
+class _Owned:
+    """What goes back to the driver with the last reference. A forked process does not own it, and the end of a process
+    takes it by itself."""
+
+    def __init__(self, card: Card, handle: Any, release: Callable[[Any], int]) -> None:
+        self.card, self.handle, self._release = card, handle, release
+
+    def __del__(self, getpid: Any = os.getpid, is_finalizing: Any = sys.is_finalizing) -> None:
+        if self.card.process == getpid() and not is_finalizing():
+            with self.card:
+                self._release(self.handle)
+
+
+class Event(_Owned):
+    """A point on a stream."""
+
+    def is_over(self) -> bool:
+        with self.card:
+            code = _driver.cuEventQuery(self.handle)
+        if code not in (0, _NOT_READY):
+            raise _failure("cuEventQuery", code)
+        return bool(code == 0)
+
+    def wait(self) -> None:
+        with self.card:
+            _call("cuEventSynchronize", self.handle)
+
+    def before(self, stream: int) -> None:
+        """Lets what comes on a stream wait for it. The host does not."""
+        with self.card:
+            _call("cuStreamWaitEvent", stream, self.handle, 0)
+
+
+def mark(card: Card, stream: int) -> Event:
+    """The end of what is on a stream now."""
+    handle = c_void_p()
+    with card:
+        _call("cuEventCreate", byref(handle), _DISABLE_TIMING)
+        event = Event(card, handle, _driver.cuEventDestroy_v2)
+        _call("cuEventRecord", handle, stream)
+    return event
+
+
+class Memory(_Owned):
+    """Bytes of a card. Their release waits for whatever reads them, on any stream."""
+
+    @property
+    def address(self) -> int:
+        return self.handle.value  # type: ignore[no-any-return]
+
+
+def allocate(card: Card, size: int) -> Memory:
+    address = c_uint64()
+    with card:
+        _call("cuMemAlloc_v2", byref(address), size)
+    return Memory(card, address, _driver.cuMemFree_v2)
+
+
+def card_at(card: Card, address: int) -> int:
+    """The number of the card that memory lies on; -1: it is not memory of a card."""
+    number = c_int()
+    with card:
+        code = _driver.cuPointerGetAttribute(byref(number), _DEVICE_ORDINAL, address)
+    return -1 if code else number.value
+
+
+def upload(card: Card, to: int, array: Any, stream: int) -> None:
+    """Copies an array of NumPy to a card. It may be changed when this returns."""
+    with card:
+        _call("cuMemcpyHtoDAsync_v2", to, array.ctypes.data, array.nbytes, stream)
+
+
+def download(card: Card, array: Any, at: int, stream: int) -> None:
+    """Copies from a card to an array of NumPy, after what is on the stream, and waits."""
+    with card:
+        _call("cuMemcpyDtoHAsync_v2", array.ctypes.data, at, array.nbytes, stream)
+        _call("cuStreamSynchronize", stream)
+
+
+def pack(card: Card, to: int, at: int, apart: int, size: int, count: int, stream: int) -> None:
+    """Copies rows of some bytes that lie apart to rows that do not. The host does not wait."""
+    rows = _Rows(
+        srcMemoryType=_DEVICE_MEMORY,
+        srcDevice=at,
+        srcPitch=apart,
+        dstMemoryType=_DEVICE_MEMORY,
+        dstDevice=to,
+        dstPitch=size,
+        WidthInBytes=size,
+        Height=count,
+    )
+    with card:
+        _call("cuMemcpy2DAsync_v2", byref(rows), stream)
