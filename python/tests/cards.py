@@ -105,7 +105,9 @@ class _Array:
     def __init__(self, driver, array, card=0, stream=LEGACY, late=False):
         self.card, self.stream, self.driver = card, stream, driver
         self.shape, self.dtype = array.shape, array.dtype
-        self.memory = Memory(driver, np.full_like(array, np.nan) if late else array, card)
+        self.memory = Memory(
+            driver, np.full_like(array, np.nan if array.dtype.kind == "f" else 0) if late else array, card
+        )
         self.source = Memory(driver, array, card) if late else None
         if late:
             driver.copy(self.memory.address, self.source.address, array.nbytes, stream, card)
@@ -129,7 +131,7 @@ class ByDLPack(_Array):
         if stream != -1 and (stream or LEGACY) != self.stream:
             self.driver.order(self.stream, stream or LEGACY, self.card)
         place = {"address": self.address, "shape": self.shape, "strides": None, "dtype": self.dtype.name}
-        place = _dlpack.Place(**{**place, **self.told, "card": self.card, "keep": self.memory})
+        place = _dlpack.Place(**{**place, **self.told, "card": self.card, "keep": self})
         return _dlpack.give(place, self.device_type, self.version >= 1)
 
 
@@ -141,9 +143,7 @@ class Managed(ByDLPack):
     device_type = 13
 
 
-_set_name = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_SetName", ctypes.pythonapi)
-)
+_set_name = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_SetName", ctypes.pythonapi))
 
 
 class Taken(ByDLPack):
@@ -256,8 +256,12 @@ class _Package(types.ModuleType):
         finally:
             self.streams[card] = before
 
-    def tensor(self, array, card=0):
-        memory = Memory(self.driver, array, card)
+    def tensor(self, array, card=0, late=False):
+        """late: written by the package's stream, when that comes to it."""
+        memory = Memory(self.driver, np.zeros_like(array) if late else array, card)
+        if late:
+            memory.source = Memory(self.driver, array, card)
+            self.driver.copy(memory.address, memory.source.address, array.nbytes, self.now(card), card)
         return self.kind(self, memory, memory.array)
 
 

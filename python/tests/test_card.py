@@ -9,10 +9,8 @@ import ctypes
 import gc
 import os
 import re
-import subprocess
 import sys
 import threading
-import types
 
 import numpy as np
 import pytest
@@ -169,7 +167,7 @@ def test_hits_of_a_former_cast_are_skipped_and_stay_on_the_card(driver, host, st
     other = driver.stream()
     for kind in (cards.ByDLPack, cards.ByInterface):
         for dtype in ("u4", "i4"):
-            skip = kind(driver, pairs.view(dtype), stream=other)
+            skip = kind(driver, pairs.view(dtype), stream=other, late=True)
             assert same(made[0].closest(rays, skip=skip), want)
     driver.finish(other)
     driver.end_stream(other)
@@ -303,6 +301,37 @@ def test_capsules_are_well_formed(dtype, version):
         assert told.is_c_contiguous == part.flags.c_contiguous
 
 
+def test_c_order_is_as_numpy_has_it():
+    random, kinds = np.random.default_rng(11), set()
+    for _ in range(300):
+        shape = tuple(random.integers(0, 4, random.integers(0, 4)))
+        array = np.zeros(shape, "f4")
+        strides = [s // 4 * random.choice([1, 1, 1, 2]) for s in array.strides]
+        array = np.lib.stride_tricks.as_strided(array, shape, [4 * s for s in strides])
+        told = _dlpack.Place(0, shape, tuple(strides), "float32", 0, None).is_c_contiguous
+        assert told == array.flags.c_contiguous
+        kinds.add((told, 0 in shape, 1 in shape))
+    assert len(kinds) > 5
+
+
+@pytest.mark.parametrize("kind", [cards.ByDLPack, cards.ByInterface])
+def test_arrays_of_several_streams(driver, host, scene, stream, kind):
+    """What is on another stream is waited for by the one of the rays."""
+    first = host.closest(RAYS)
+    pairs = np.stack([first["primitive"], first["geometry"]], axis=-1)
+    expected = host.closest(RAYS, skip=pairs)
+    for _ in range(8):
+        results = None  # what goes with a cast makes the stand-in run all that is on streams
+        slabcast._card._end()
+        other = driver.stream()
+        results = scene.closest(
+            cards.ByInterface(driver, RAYS, stream=stream, late=True), skip=kind(driver, pairs, stream=other, late=True)
+        )
+        assert same(results, expected)
+        driver.finish(other)
+        driver.end_stream(other)
+
+
 # ---- what is kept, and until when ----
 
 
@@ -320,17 +349,38 @@ def test_rays_are_kept_until_the_cast_has_ended(driver, host, scene, stream, kin
     assert [sys.getrefcount(memory) for memory in memories] == [count - 1 for count in alive]
 
 
-def test_a_scene_that_goes_with_casts_in_flight(driver, host, stream):
+def test_at_the_end_of_a_process_nothing_is_in_flight(driver, scene, stream):
+    results = [scene.closest(cards.ByInterface(driver, RAYS, stream=stream, late=True)) for _ in range(3)]
+    assert len(slabcast._card._flights) == 3 or not IS_LATE
+    slabcast._card._end()
+    assert results and not slabcast._card._flights
+
+
+def test_a_scene_that_goes_with_casts_in_flight(driver, host, stream, monkeypatch):
+    gone, library = [], slabcast._life.library
+    destroy = library.slab_scene_destroy
+    monkeypatch.setattr(library, "slab_scene_destroy", lambda scene: gone.append(scene) or destroy(scene))
     scene = scene_of("cuda")
+    monkeypatch.undo()
     results = [scene.closest(cards.ByInterface(driver, RAYS, stream=stream, late=True)) for _ in range(3)]
     scene.close()
     del scene
+    assert gone == [] or not IS_LATE
     for result in results:
         assert same(result, host.closest(RAYS))
+    slabcast._card._land()
+    assert len(gone) == 1
 
 
-def test_a_commit_waits_for_casts_in_flight(driver, stream):
-    scene, host = scene_of("cuda"), scene_of("cpu")
+def test_a_commit_waits_for_casts_in_flight(driver, stream, monkeypatch):
+    scene, host, library = scene_of("cuda"), scene_of("cpu"), slabcast._life.library
+    commit, flights = library.slab_scene_commit, []
+
+    def spied(handle, options):
+        flights.extend(each.end.is_over() for each in slabcast._card._flights if each.scene.pointer == handle)
+        return commit(handle, options)
+
+    monkeypatch.setattr(library, "slab_scene_commit", spied)
     for step, update in enumerate(["auto", "refit", "rebuild"] * 2):
         before = scene.closest(cards.ByInterface(driver, RAYS, stream=stream, late=True)), host.closest(RAYS)
         for each in (scene, host):
@@ -338,6 +388,20 @@ def test_a_commit_waits_for_casts_in_flight(driver, stream):
             each.commit(update)
         assert same(*before)
         assert same(scene.closest(cards.ByInterface(driver, RAYS, stream=stream, late=True)), host.closest(RAYS))
+        slabcast._card._end()
+    assert not flights  # those that are over are let go of
+
+
+def test_no_cast_begins_within_a_commit(driver, host, scene):
+    rays, answers = cards.ByDLPack(driver, RAYS), []
+    scene.commit()
+    other = threading.Thread(target=lambda: answers.append(scene.closest(rays)))
+    with scene._lock:
+        other.start()
+        other.join(0.05)
+        assert not answers
+    other.join()
+    assert same(answers[0], host.closest(RAYS))
 
 
 def test_models_that_change_with_casts_in_flight(driver, stream):
@@ -391,9 +455,12 @@ def test_a_forked_process_leaves_the_parents_casts_alone(driver, host, scene, st
         status = 1
         try:
             slabcast._card._land()
+            owned = results.rows._block.memory, results.rows._block.ready
+            for each in owned:
+                each._release = lambda handle: os._exit(2)
             held = slabcast._card._flights
-            del results
-            status = 0 if not held else 2
+            del results, owned, each
+            status = 3 if held else 0
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -413,7 +480,9 @@ def test_each_card_casts_its_own_arrays(driver, host, kind):
         assert same(results, host.closest(RAYS))
         found = scene.all(kind(driver, RAYS, card, stream))
         assert same(found.hits, host.all(RAYS).hits)
-        with pytest.raises(slabcast.InvalidArgument, match=rf"rays lies on cuda:{1 - card}, and the scene on cuda:{card}"):
+        with pytest.raises(
+            slabcast.InvalidArgument, match=rf"rays lies on cuda:{1 - card}, and the scene on cuda:{card}"
+        ):
             scene.closest(kind(driver, RAYS, 1 - card))
         with pytest.raises(slabcast.InvalidArgument, match=rf"skip lies on cuda:{1 - card}"):
             rays = kind(driver, RAYS, card, stream)
@@ -429,3 +498,403 @@ def test_names_of_cards(driver):
         slabcast.Scene("cuda:2")
     for name, card in (("cuda", 0), ("cuda:0", 0), ("gpu", 0), ("cuda:1", 1), (2, 1)):
         assert scene_of(name).distance(cards.ByDLPack(driver, RAYS[:3], card)).__dlpack_device__() == (2, card)
+
+
+# ---- what is refused ----
+
+
+def told(kind, array, **named):
+    """An array that tells some things otherwise than they are."""
+
+    def make(driver):
+        made = kind(driver, array)
+        made.told = named
+        return made
+
+    return make
+
+
+WIDE = np.ascontiguousarray(np.concatenate([RAYS, RAYS], axis=1))
+REFUSED = [
+    *(
+        (
+            told(cards.ByDLPack, RAYS, dtype=dtype),
+            f'rays has dtype {dtype}, and on a card nothing is converted: rays.astype("float32")',
+        )
+        for dtype in ("float64", "float16", "bfloat16", "complex64", "int32", "uint32", "bool")
+    ),
+    *(
+        (told(cards.ByInterface, RAYS, typestr=typestr), f"rays has dtype {dtype}")
+        for typestr, dtype in (
+            ("<f8", "float64"),
+            ("<f2", "float16"),
+            (">f4", ">f4"),
+            ("<u4", "uint32"),
+            ("|V4", "void"),
+        )
+    ),
+    *(
+        (told(kind, RAYS, strides=strides), "rays has strides")
+        for kind, strides in (
+            (cards.ByDLPack, (16, 1)),
+            (cards.ByDLPack, (1, 400)),
+            (cards.ByDLPack, (0, 1)),
+            (cards.ByDLPack, (-8, 1)),
+            (cards.ByInterface, (64, 4)),
+            (cards.ByInterface, (4, 1600)),
+            (cards.ByInterface, (33, 4)),
+        )
+    ),
+    *(
+        (told(kind, RAYS, shape=shape), f"rays has shape {shape}; what is taken is (..., 8){hint}")
+        for kind in (cards.ByDLPack, cards.ByInterface)
+        for shape, hint in (
+            ((400, 7), ""),
+            ((), ""),
+            ((8, 400), ""),
+            ((400, 3), ": origins take directions beside them"),
+        )
+    ),
+    (told(cards.ByInterface, RAYS, stream=0), "rays tells stream 0 by __cuda_array_interface__: 1 is CUDA's default"),
+    (told(cards.ByInterface, RAYS, stream=-1), "rays tells stream -1"),
+    (told(cards.ByInterface, RAYS, stream="1"), "rays tells stream '1'"),
+    (told(cards.ByInterface, RAYS, mask=1), "rays is masked"),
+    (told(cards.ByInterface, RAYS, data=(RAYS.ctypes.data, False)), "is not memory of a card; it may have been freed"),
+    (told(cards.ByInterface, RAYS, data=(None, False)), "rays: 0x0 is not memory of a card"),
+    (told(cards.ByDLPack, RAYS, address=RAYS.ctypes.data), "rays: 0x"),
+    (told(cards.ByDLPack, RAYS, address=0), "rays is NULL"),
+    (lambda driver: cards.Taken(driver, RAYS), "rays gave a capsule of DLPack that somebody has taken"),
+    (lambda driver: cards.ByDLPack(driver, RAYS).__dlpack__(stream=1), "rays is a capsule of DLPack; give the array"),
+]
+
+
+@pytest.mark.parametrize("make, message", REFUSED)
+def test_rays_that_are_refused(driver, host, scene, make, message):
+    rays = make(driver)
+    for query in ("closest", "any", "all"):
+        with pytest.raises(slabcast.InvalidArgument) as refused:
+            getattr(scene, query)(rays)
+        assert message in str(refused.value)
+    assert same(scene.closest(cards.ByDLPack(driver, RAYS)), host.closest(RAYS))
+
+
+class Failing(cards.ByDLPack):
+    def __dlpack__(self, **named):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [BufferError, RuntimeError, ValueError, TypeError, AssertionError])
+def test_what_a_package_says_is_told_of_its_array(driver, scene, error):
+    rays = Failing(driver, RAYS)
+    rays.error = error("Array has been deleted.")
+    with pytest.raises(slabcast.InvalidArgument, match="^rays: Array has been deleted"):
+        scene.closest(rays)
+
+
+def with_version(capsule, major):
+    """A capsule of a version that nobody knows yet."""
+    _dlpack._Versioned.from_address(_dlpack._pointer(id(capsule), b"dltensor_versioned")).major = major
+    return capsule
+
+
+def test_a_capsule_of_another_version_is_not_read(driver, scene):
+    class Newer(cards.ByDLPack):
+        def __dlpack__(self, **named):
+            return with_version(super().__dlpack__(**named), 2)
+
+    with pytest.raises(slabcast.InvalidArgument, match="rays gave a capsule"):
+        scene.closest(Newer(driver, RAYS))
+
+
+PAIRS = np.zeros((400, 2), np.uint32)
+BESIDE = [
+    ({"skip": lambda driver: PAIRS}, "skip is a ndarray on the host, beside others on cuda:0"),
+    ({"skip": lambda driver: [0, 0]}, "skip is a list on the host"),
+    (
+        {"skip": lambda driver: cards.ByDLPack(driver, PAIRS[:9])},
+        "skip has shape (9, 2); what is taken for these rays is (400, 2)",
+    ),
+    (
+        {"skip": lambda driver: cards.ByDLPack(driver, PAIRS[:, 0].copy())},
+        "skip has shape (400,); what is taken is (..., 2)",
+    ),
+    (
+        {"skip": lambda driver: cards.ByDLPack(driver, PAIRS.astype("u8"))},
+        "skip has dtype uint64, and on a card nothing is converted: give uint32 or int32",
+    ),
+    ({"skip": lambda driver: cards.ByInterface(driver, PAIRS.astype("f4"))}, "skip has dtype float32"),
+    ({"t_max": lambda driver: 1.0}, "t_min and t_max go with origins"),
+    ({"t_min": lambda driver: 0.0}, "t_min and t_max go with origins"),
+    ({"progress": lambda driver: print}, "progress is not told"),
+    ({"directions": lambda driver: cards.ByDLPack(driver, RAYS)}, "origins has shape (400, 8)"),
+    ({"mask": lambda driver: -1}, "mask is -1"),
+    ({"cull": lambda driver: "both"}, "cull is 'both'"),
+]
+
+
+@pytest.mark.parametrize("named, message", BESIDE)
+def test_what_is_refused_beside_rays(driver, scene, named, message):
+    rays = cards.ByDLPack(driver, RAYS)
+    for query in ("closest", "count", "all"):
+        with pytest.raises(slabcast.InvalidArgument) as refused:
+            getattr(scene, query)(rays, **{name: make(driver) for name, make in named.items()})
+        assert message in str(refused.value)
+
+
+def test_other_refusals(driver, host, scene):
+    rays = cards.ByDLPack(driver, RAYS)
+    with pytest.raises(TypeError, match="takes no 'maks'"):
+        scene.closest(rays, maks=1)
+    with pytest.raises(slabcast.InvalidArgument, match="max_hits is -1"):
+        scene.all(rays, max_hits=-1)
+    hits = scene.closest(cards.ByDLPack(driver, RAYS[:9]))
+    with pytest.raises(
+        slabcast.InvalidArgument, match=re.escape("skip has shape (9,); what is taken for these rays is (400,)")
+    ):
+        scene.closest(rays, skip=hits)
+    parts = cards.ByDLPack(driver, RAYS[:, :3].copy()), cards.ByDLPack(driver, RAYS[:, 4:7].copy())
+    with pytest.raises(slabcast.InvalidArgument, match="are not joined on a card: give rays of"):
+        scene.closest(*parts)
+    with pytest.raises(slabcast.InvalidArgument, match="directions is a ndarray on the host, beside others"):
+        scene.closest(parts[0], RAYS[:, 4:7])
+    with pytest.raises(slabcast.InvalidArgument, match="origins is a ndarray on the host, beside others"):
+        scene.closest(RAYS[:, :3], parts[1])
+    with pytest.raises(slabcast.InvalidState, match="closed"):
+        scene.close()
+        scene.closest(rays)
+
+
+@pytest.mark.parametrize("kind", PROTOCOLS)
+def test_a_scene_on_the_processor_refuses_and_says_the_ways_out(driver, host, kind):
+    number = "" if issubclass(kind, cards.ByInterface) else ":0"
+    for query in ("closest", "all"):
+        with pytest.raises(slabcast.InvalidArgument) as refused:
+            getattr(host, query)(kind(driver, RAYS))
+        assert re.fullmatch(
+            rf'rays lies on a card, and the scene on ".+": a Scene\("cuda{number}"\) casts it there, and '
+            r"numpy.asarray\(rays\) copies it",
+            str(refused.value),
+        )
+
+
+def test_each_call_of_the_driver_that_fails_is_told(driver, host):
+    """Nothing is left behind: the stand-in tells at the end."""
+    fail = driver.cuda.standin_fail
+    fail.argtypes = ctypes.c_ulong, ctypes.c_int
+    failed = 0
+    for query in ("closest", "all"):
+        scene = scene_of("cuda")
+        scene.commit()
+        getattr(scene, query)(cards.ByDLPack(driver, RAYS))
+        for later in range(1, 200):
+            rays = cards.ByDLPack(driver, RAYS)
+            rays.stream = cards.LEGACY
+            fail(later, 2 if later % 2 else 719)
+            try:
+                results = getattr(scene, query)(rays)
+                results = results.hits.get() if query == "all" else results.get()
+            except (slabcast.OutOfMemory, slabcast.DeviceFailed, slabcast.InvalidArgument) as error:
+                assert str(error)
+                failed += 1
+                results = None
+            reached = fail(0, 0)
+            if results is not None:
+                expected = getattr(host, query)(RAYS)
+                assert results.tobytes() == (expected.hits if query == "all" else expected).tobytes()
+            if not reached:
+                break
+        assert later > 5 and results is not None
+    assert failed > 15
+
+
+# ---- packages that make arrays of their own ----
+
+
+@pytest.fixture(params=["torch", "cupy", "jax"])
+def package(request, driver, monkeypatch):
+    made = {
+        "torch": cards.TorchLike,
+        "cupy": cards.CuPyLike,
+        "jax": lambda driver: cards.JaxLike(driver, driver.stream()),
+    }[request.param](driver)
+    monkeypatch.setitem(sys.modules, request.param, made)
+    yield made
+    slabcast._card._end()
+    if request.param == "jax":
+        driver.finish(made.own)
+        driver.end_stream(made.own)
+
+
+def seen(tensor):
+    """A copy of a tensor, once the stream of its package is through."""
+    tensor.package.driver.finish(tensor.package.now(tensor.card), tensor.card)
+    return tensor.array.copy()
+
+
+def bits(tensor):
+    array = seen(tensor)
+    return np.ascontiguousarray(array).view("?" if array.dtype == bool else "u4")
+
+
+def bits_of(array):
+    return np.ascontiguousarray(array).view("?" if array.dtype == bool else "u4")
+
+
+@pytest.mark.parametrize("card", [0, 1])
+def test_results_are_of_the_package(driver, host, package, card):
+    scene, stream = scene_of(f"cuda:{card}"), driver.stream(card)
+    if package.__name__ == "jax" and card == 1:
+        package.own, stream = stream, package.own
+    with package.on_stream(stream, card):
+        scene.commit()
+        for query in QUERIES:
+            results = field = hit = None  # what goes makes the stand-in run all that is on streams
+            slabcast._card._end()
+            rays = package.tensor(GRID, card, late=True)
+            results, expected = getattr(scene, query)(rays), getattr(host, query)(GRID)
+            del rays
+            for name in expected.dtype.names or [None]:
+                field = results if name is None else results[name]
+                assert type(field) is package.kind and field.card == card
+                want = expected if name is None else expected[name]
+                assert np.array_equal(bits(field), bits_of(want))
+                if package.__name__ == "torch" and want.dtype == np.uint32:
+                    assert field.array.dtype == np.int32 and (name != "geometry" or field.array.min() == -2)
+            if expected.dtype.names:
+                assert same(results, expected)
+            hit = seen(slabcast.is_hit(results))
+            assert (hit == slabcast.is_hit(expected)).all()
+        found, want = scene.all(package.tensor(RAYS, card), max_hits=2), host.all(RAYS, max_hits=2)
+        assert (seen(found.offsets) == want.offsets).all() and same(found.hits, want.hits)
+        assert (seen(slabcast.is_hit(found)) == slabcast.is_hit(want)).all()
+        assert set(package.made) == {card}
+    slabcast._card._end()
+    driver.end_events()
+    if package.__name__ == "jax" and card == 1:
+        package.own, stream = stream, package.own
+    driver.finish(stream, card)
+    driver.end_stream(stream, card)
+
+
+def test_origins_and_directions_are_joined_on_the_card(driver, host, package, stream):
+    scene, random = scene_of("cuda"), np.random.default_rng(5)
+    with package.on_stream(stream):
+        for shapes_of in (((400, 3), (400, 3)), ((3,), (400, 3)), ((20, 1, 3), (1, 20, 3)), ((5, 1, 3), (3,))):
+            origins, directions = (random.normal(size=shape).astype("f4") * 2 for shape in shapes_of)
+            shape = np.broadcast_shapes(*(s[:-1] for s in shapes_of))
+            far = random.uniform(0.5, 9, shape).astype("f4")
+            for named, of in (
+                ({}, {}),
+                ({"t_min": 0.25, "t_max": 3}, {"t_min": 0.25, "t_max": 3}),
+                ({"t_max": far}, {"t_max": package.tensor(far)}),
+                ({"t_min": np.float32(1)}, {"t_min": np.float32(1)}),
+            ):
+                results = scene.closest(package.tensor(origins), package.tensor(directions), **of)
+                assert same(results, host.closest(origins, directions, **named))
+        mine = package.tensor(RAYS[:, :3].copy())
+        for named, message in (
+            ({"directions": package.tensor(RAYS[:7, :3].copy())}, "do not fit each other: origins (400, 3)"),
+            ({"directions": package.tensor(RAYS)}, "directions has shape (400, 8); what is taken is (..., 3)"),
+            ({"directions": package.tensor(RAYS[:, :3].astype("f8"))}, "directions has dtype float64"),
+            ({"directions": cards.ByDLPack(driver, RAYS[:, :3].copy())}, "directions is a cards array, beside others"),
+            ({"directions": mine, "t_max": RAYS[:, 0]}, "t_max is a ndarray on the host"),
+        ):
+            with pytest.raises(slabcast.InvalidArgument, match=re.escape(message)):
+                scene.closest(mine, **named)
+
+
+def test_the_packages_stream_is_the_casts(driver, package, stream, monkeypatch):
+    scene, library, asked = scene_of("cuda"), slabcast._card.library, []
+    enqueue = library.slab_enqueue_cuda
+    monkeypatch.setattr(library, "slab_enqueue_cuda", lambda *given: asked.append(given[2]) or enqueue(*given))
+    scene.closest(package.tensor(RAYS))
+    with package.on_stream(stream):
+        scene.all(package.tensor(RAYS))
+        scene.closest(package.tensor(RAYS[:, :3].copy()), package.tensor(RAYS[:, 4:7].copy()))
+    assert asked == ([1] * 4 if package.__name__ == "jax" else [1, stream, stream, stream])
+
+
+@pytest.mark.parametrize("query", ["closest", "nearest"])
+def test_hits_of_a_package_are_skipped(driver, host, package, stream, query):
+    scene = scene_of("cuda")
+    with package.on_stream(stream):
+        rays = package.tensor(RAYS)
+        results = scene.closest(rays, skip=getattr(scene, query)(rays))
+        assert same(results, host.closest(RAYS, skip=getattr(host, query)(RAYS)))
+
+
+def test_ways_out_are_the_packages_own(driver, host, package):
+    ways = {
+        "torch": ("rays.float()", "rays.contiguous()", "rays.cpu()"),
+        "cupy": ('rays.astype("float32")', "cupy.ascontiguousarray(rays)", "rays.get()"),
+        "jax": ('rays.astype("float32")', "a copy of rays in C order", "numpy.asarray(rays)"),
+    }[package.__name__]
+    scene = scene_of("cuda")
+    for call, way in zip(
+        (
+            lambda: scene.closest(package.tensor(RAYS.astype("f8"))),
+            lambda: scene.closest(package.tensor(WIDE)[:, :8]),
+            lambda: host.closest(package.tensor(RAYS)),
+        ),
+        ways,
+    ):
+        with pytest.raises(slabcast.InvalidArgument, match=re.escape(way)):
+            call()
+
+
+def test_torch_is_told_of_the_stream_and_keeps_the_rays_itself(driver, host, monkeypatch, stream):
+    torch = cards.TorchLike(driver)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    scene = scene_of("cuda")
+    with torch.on_stream(stream):
+        rays, skip = torch.tensor(RAYS), torch.tensor(PAIRS.view("i4"))
+        scene.closest(rays, skip=skip)
+        assert torch.recorded == [(rays, stream), (skip, stream)]
+        assert slabcast._card._flights[-1].keep == ()
+    rays.requires_grad = True
+    with pytest.raises(slabcast.InvalidArgument, match=r"rays: Can't export .* use tensor.detach\(\)"):
+        scene.closest(rays)
+
+
+def test_arrays_of_two_packages(driver, host, monkeypatch, stream):
+    """The stream of the rays waits for that of the others."""
+    torch, cupy = cards.TorchLike(driver), cards.CuPyLike(driver)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    scene, other = scene_of("cuda"), driver.stream()
+    first = host.closest(RAYS)
+    pairs = np.stack([first["primitive"], first["geometry"]], axis=-1)
+    with torch.on_stream(stream), cupy.on_stream(other):
+        for _ in range(8):
+            results = None
+            slabcast._card._end()
+            results = scene.closest(torch.tensor(RAYS, late=True), skip=cupy.tensor(pairs, late=True))
+            assert type(results.t) is torch.kind and same(results, host.closest(RAYS, skip=pairs))
+    driver.finish(other)
+    slabcast._card._end()
+    driver.end_events()
+    driver.end_stream(other)
+
+
+def test_tensors_of_the_host_are_taken_as_ever(host):
+    torch = pytest.importorskip("torch")
+    scene = scene_of("cuda")
+    for tensor in (torch.from_numpy(RAYS), torch.from_numpy(RAYS.astype("f8")), torch.from_numpy(WIDE)[:, :8]):
+        for each in (host, scene):
+            got = each.closest(tensor)
+            assert isinstance(got, np.recarray) and got.tobytes() == host.closest(RAYS).tobytes()
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)])
+@pytest.mark.parametrize("dtype", ["f4", "u4", "i4", "?"])
+def test_torch_reads_what_is_given(dtype, version):
+    torch = pytest.importorskip("torch")
+    array = (np.random.default_rng(4).normal(size=(4, 5, 6)) * 100).astype(dtype)[:, 1:, ::2]
+    strides = tuple(s // array.itemsize for s in array.strides)
+    place = _dlpack.Place(array.ctypes.data, array.shape, strides, array.dtype.name, 0, array)
+    tensor = torch.from_dlpack(_dlpack.give(place, 1, version is not None))
+    assert tensor.numpy().tobytes() == array.tobytes() and tensor.data_ptr() == array.ctypes.data
+    told = _dlpack.read(tensor.__dlpack__(max_version=version))
+    assert told[:4] == place[:4]
+    del tensor, told
+    assert not _dlpack._given
