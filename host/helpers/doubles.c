@@ -1,4 +1,7 @@
-/* Rays of doubles and the points where they hit, on the threads of the pool. */
+/* Doubles as floats, rays of doubles and the points where they hit, on the threads of the pool. */
+#include <stdatomic.h>
+#include <string.h>
+
 #include "base/arithmetic.h"
 #include "base/pool.h"
 #include "base/status.h"
@@ -54,6 +57,71 @@ slab_status slab_rays_from_doubles(const double *origins, const double *directio
   doubles from = {.origins = origins, .directions = directions, .scale = scale, .rays = rays};
   for (int k = 0; center != NULL && k < 3; k++) from.center[k] = center[k];
   pool_loop(0, n, RAYS_A_PIECE, rays_from_some, &from);
+  return SLAB_OK;
+}
+
+/* ---- floats ---- */
+
+/* Columns that one pass over the rows rounds. */
+#define COLUMNS_A_PASS 8
+
+typedef struct rounding {
+  const char *from;
+  char *to;
+  size_t from_stride, to_stride, columns;
+  atomic_uint_least64_t moved[COLUMNS_A_PASS]; /* bits of doubles, which grow as they do: none has a sign */
+} rounding;
+
+static void note_moved(atomic_uint_least64_t *most, double moved) {
+  uint64_t bits;
+  memcpy(&bits, &moved, sizeof bits);
+  for (uint_least64_t seen = atomic_load(most); bits > seen && !atomic_compare_exchange_weak(most, &seen, bits);) {
+  }
+}
+
+/* NaN moves nothing, and neither does infinity, whose difference is NaN. */
+static inline void round_rows(rounding *r, size_t begin, size_t end, size_t columns) {
+  double most[COLUMNS_A_PASS] = {0.0};
+  for (size_t i = begin; i < end; i++) {
+    const double *restrict from = (const void *)(r->from + i * r->from_stride);
+    float *restrict to = (void *)(r->to + i * r->to_stride);
+    for (size_t c = 0; c < columns; c++) {
+      to[c] = (float)from[c];
+      const double moved = fabs(from[c] - (double)to[c]);
+      most[c] = moved > most[c] ? moved : most[c];
+    }
+  }
+  for (size_t c = 0; c < columns; c++) note_moved(&r->moved[c], most[c]);
+}
+
+/* The compiler unrolls the three of points. */
+static void round_some(void *argument, size_t begin, size_t end) {
+  rounding *r = argument;
+  if (r->columns == 3)
+    round_rows(r, begin, end, 3);
+  else
+    round_rows(r, begin, end, r->columns);
+}
+
+slab_status slab_floats_from_doubles(const double *from, size_t from_stride, size_t rows, size_t columns, float *to,
+                                     size_t to_stride, double *moved) {
+  ARITHMETIC callers = arithmetic_begin();
+  const char *missing = from == NULL ? "from" : to == NULL ? "to" : NULL;
+  if (rows > 0 && columns > 0 && missing != NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_floats_from_doubles: %s is NULL", missing);
+  for (size_t c = 0; c < columns; c += COLUMNS_A_PASS) {
+    const size_t rest = columns - c;
+    rounding r = {.from = (const char *)(from + c),
+                  .to = (char *)(to + c),
+                  .from_stride = from_stride,
+                  .to_stride = to_stride,
+                  .columns = rest < COLUMNS_A_PASS ? rest : COLUMNS_A_PASS};
+    pool_loop(0, rows, RAYS_A_PIECE, round_some, &r);
+    for (size_t k = 0; moved != NULL && k < r.columns; k++) {
+      const uint64_t bits = atomic_load(&r.moved[k]);
+      memcpy(&moved[c + k], &bits, sizeof bits);
+    }
+  }
   return SLAB_OK;
 }
 

@@ -565,6 +565,13 @@ static inline slab_ray slab_ray_2d(const float origin[2], const float direction[
 SLAB_API slab_status slab_rays_from_doubles(const double *origins, const double *directions, size_t n,
                                             const double center[3], double scale, slab_ray *rays);
 
+/** Rounds rows of doubles, whose starts lie from_stride bytes apart, to rows of as many floats, to_stride bytes apart:
+ * such as columns of an array to members of slab_ray. moved, `columns` doubles or NULL: how far that has moved a finite
+ * number of the column at most, infinity where float does not hold one. It runs on the threads of the library.
+ * SLAB_INVALID_ARGUMENT. */
+SLAB_API slab_status slab_floats_from_doubles(const double *from, size_t from_stride, size_t rows, size_t columns,
+                                              float *to, size_t to_stride, double *moved);
+
 /** Hits of rays of doubles on the triangles of a mesh of doubles. The arrays are the caller's. */
 typedef struct slab_double_hits {
   const double *origins;     /**< three a ray, as slab_rays_from_doubles took them */

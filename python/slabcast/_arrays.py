@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Any, Optional
+from typing import Any, NoReturn, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._library import InvalidArgument
+from ._library import InvalidArgument, library, must
 
 FLOAT = np.dtype("f4")
+DOUBLE = np.dtype("f8")
 WORD = np.dtype("u4")
+
+# A part is a name, values and a width: the length of the values' last axis, or 0 where they make one column.
+Parts = tuple[tuple[str, Any, int], ...]
 
 _FLOAT_MAX = float(np.finfo(FLOAT).max)
 # What is a place: rounding moves it. Of the others it changes a direction or a size by a share that nothing shows.
@@ -135,26 +139,63 @@ def tell_copy(name: str, size: int, why: str) -> None:
         warn(CopyWarning, name, f"{size:,} bytes are copied, since {why}")
 
 
+def why_copied(array: NDArray[Any]) -> str:
+    return f"it is not float32 in C order but {array.dtype}, strides {array.strides}"
+
+
 def pieces(array: NDArray[Any]) -> Iterator[slice]:
     """Slices of the first axis, each of a size that caches hold."""
     step = max(1, PIECE * max(len(array), 1) // max(array.size, 1))
     return (slice(begin, begin + step) for begin in range(0, len(array), step))
 
 
-def rounded(name: str, array: NDArray[Any]) -> NDArray[np.float32]:
-    """An array as float32 in C order. Refuses what is beyond float32."""
+def round_into(out: NDArray[np.float32], array: NDArray[Any]) -> float:
+    """Rounds numbers of (..., k) to floats of the same shape, whose rows lie evenly. Returns how far that has moved one
+    of the first three of a row at most; inf where one of the row is beyond float32."""
+    if array.dtype == DOUBLE and array.flags.aligned and array.size:
+        rows, to = array.reshape(-1, array.shape[-1]), out.reshape(-1, array.shape[-1])
+        if rows.strides[0] >= 0 and rows.strides[1] == 8 and np.may_share_memory(rows, array):
+            moved = np.empty(rows.shape[1])
+            lies = rows.ctypes.data, rows.strides[0], *rows.shape, to.ctypes.data, to.strides[0]
+            must(library.slab_floats_from_doubles(*lies, moved.ctypes.data))
+            return np.inf if np.isinf(moved).any() else float(moved[:3].max())
+    return max((_round_piece(out[piece], array[piece]) for piece in pieces(array)), default=0.0)
+
+
+def _round_piece(out: NDArray[np.float32], array: NDArray[Any]) -> float:
+    with np.errstate(all="ignore"):
+        out[...] = array
+        moved = np.abs(np.subtract(out, array, dtype=np.float64))
+    if array.dtype.kind == "f" and (np.isinf(out) & ~np.isinf(array)).any():
+        return np.inf
+    moved[~np.isfinite(moved)] = 0.0
+    return float(moved[..., :3].max(initial=0.0))
+
+
+def refuse_beyond(name: str, array: NDArray[Any]) -> NoReturn:
+    """Names the first number that float32 does not hold."""
     with np.errstate(over="ignore"):
-        kept = array.astype(FLOAT, order="C")
-    if array.dtype.kind != "f" or array.dtype.itemsize <= 4:
-        return kept
-    for piece in pieces(array) if array.ndim else [...]:
-        if np.isinf(kept[piece]).any():
-            wrong = np.argwhere(np.isinf(kept) & ~np.isinf(array))
-            if len(wrong):
-                first = tuple(wrong[0])
-                raise InvalidArgument(f"{name}{at(first)} is {array[first]}, which is beyond float32")
-            break
-    return kept
+        first = next(
+            (int(where[0][0]) + piece.start, *map(int, where[0][1:]))
+            for piece in pieces(array)
+            if len(where := np.argwhere(np.isinf(array[piece].astype(FLOAT)) & ~np.isinf(array[piece])))
+        )
+    raise InvalidArgument(f"{name}{at(first)} is {array[first]}, which is beyond float32")
+
+
+def rounded(name: str, array: NDArray[Any]) -> tuple[NDArray[np.float32], float]:
+    """An array as float32 in C order, and what round_into says. Refuses what is beyond float32."""
+    kept = np.empty(array.shape, FLOAT)
+    if array.ndim == 0:
+        with np.errstate(over="ignore"):
+            kept[...] = array
+        if np.isinf(kept) and not np.isinf(array):
+            raise InvalidArgument(f"{name} is {array}, which is beyond float32")
+        return kept, 0.0
+    moved = round_into(kept[:, None], array[:, None]) if array.ndim == 1 else round_into(kept, array)
+    if moved == np.inf:
+        refuse_beyond(name, array)
+    return kept, moved
 
 
 def range_of(array: NDArray[Any]) -> NDArray[np.float64]:
@@ -178,14 +219,14 @@ def size_of(*ranges: Any) -> float:
     return float(np.max(sides, where=np.isfinite(sides), initial=0.0))
 
 
-def worst_loss(array: NDArray[Any], kept: NDArray[np.float32]) -> tuple[float, tuple[Any, ...]]:
-    """How far rounding has moved a finite number at most, and its index."""
+def worst_loss(array: NDArray[Any]) -> tuple[float, tuple[Any, ...]]:
+    """How far rounding moves a finite number at most, and its index."""
     most: float = 0.0
     where: tuple[Any, ...] = (0,) * array.ndim
     for piece in pieces(array):
-        part, near = array[piece], kept[piece]
+        part = array[piece]
         with np.errstate(all="ignore"):
-            moved = np.abs(np.subtract(near, part, dtype=np.float64))
+            moved = np.abs(np.subtract(part.astype(FLOAT), part, dtype=np.float64))
         moved[~np.isfinite(moved)] = 0.0
         worst = int(np.argmax(moved)) if moved.size else 0
         if moved.size and moved.flat[worst] > most:
@@ -194,22 +235,24 @@ def worst_loss(array: NDArray[Any], kept: NDArray[np.float32]) -> tuple[float, t
     return most, where
 
 
-def may_show(kept: NDArray[np.float32], around: tuple[Any, ...]) -> bool:
-    """Whether loss can show at all, by the scene's range alone: whatever else is looked at makes the extent longer."""
-    if not around or not kept.size:
-        return True
-    return not EPSILON * max(-float(kept.min()), float(kept.max())) <= LOSS * size_of(*around)
+def tell_losses(parts: Parts, arrays: list[Any], moved: Sequence[float], *around: Any) -> None:
+    """Warns of places of parts that rounding has moved by a share of what is looked at that shows. around: its ranges,
+    beside those of the places: these alone rule out most losses."""
+    limit = LOSS * size_of(*around) if around else 0.0
+    places = [k for k, (name, _, width) in enumerate(parts) if width >= 3 and name in PLACES]
+    lost = [k for k in places if moved[k] > limit and not is_told(PrecisionWarning, parts[k][0])]
+    if lost:
+        ranges = [range_of(arrays[k]) for k in places]
+        for k in lost:
+            _tell_loss(parts[k][0], arrays[k][..., :3], *ranges, *around)
 
 
-def tell_loss(name: str, array: NDArray[Any], kept: NDArray[np.float32], *around: Any) -> None:
-    """Warns where places were moved, in rounding, by a share of what is looked at that shows. around: its ranges."""
-    if array.dtype == FLOAT or array.ndim == 0 or not array.size or is_told(PrecisionWarning, name):
-        return
-    size = size_of(*around)
+def _tell_loss(name: str, array: NDArray[Any], *ranges: Any) -> None:
+    size = size_of(*ranges)
     limit = LOSS * size
-    if size <= 0 or EPSILON * max(np.abs(r[np.isfinite(r)]).max(initial=0.0) for r in around) <= limit:
+    if size <= 0 or EPSILON * max(np.abs(r[np.isfinite(r)]).max(initial=0.0) for r in ranges) <= limit:
         return
-    most, where = worst_loss(array, kept)
+    most, where = worst_loss(array)
     if most > limit:
         warn(
             PrecisionWarning,
@@ -229,10 +272,10 @@ def float_array(
     if array.dtype == FLOAT and array.flags.aligned:
         if array.flags.c_contiguous or (apart and array.ndim == 2 and array.strides[1] == 4 and array.strides[0] >= 12):
             return array
-    tell_copy(name, 4 * array.size, f"it is not float32 in C order but {array.dtype}, strides {array.strides}")
-    kept = rounded(name, array)
-    if places is not None and array.dtype != FLOAT and array.ndim and may_show(kept[..., :3], places):
-        tell_loss(name, array[..., :3], kept[..., :3], range_of(kept), *places)
+    tell_copy(name, 4 * array.size, why_copied(array))
+    kept, moved = rounded(name, array)
+    if places is not None and array.ndim:
+        tell_losses(((name, value, 3),), [array], [moved], *places)
     return kept
 
 
@@ -274,7 +317,7 @@ def arrays_of(*parts: tuple[str, Any, int], of_rays: bool = False) -> list[Any]:
     return arrays
 
 
-def common_shape(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any]) -> tuple[int, ...]:
+def common_shape(parts: Parts, arrays: list[Any]) -> tuple[int, ...]:
     """What the leading shapes of parts are broadcast to."""
     shapes = [
         array.shape[:-1] if width else array.shape
@@ -290,33 +333,34 @@ def common_shape(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any]) -> 
         raise InvalidArgument(f"shapes that do not fit each other: {told}") from None
 
 
-def narrow(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any], *around: Any) -> list[Any]:
-    """The arrays of parts as float32, before they are broadcast. around: ranges of what else is looked at."""
-    if all(type(array) is float or array.dtype == FLOAT for array in arrays):
-        return arrays
-    kept = [
-        array if type(array) is float or array.dtype == FLOAT else rounded(name, array)
-        for (name, _, _), array in zip(parts, arrays)
-    ]
-    places = [k for k, (name, _, width) in enumerate(parts) if width == 3 and name in PLACES]
-    if any(arrays[k].dtype != FLOAT and may_show(kept[k], around) for k in places):
-        ranges = [range_of(kept[k]) for k in places]
-        for k in places:
-            tell_loss(parts[k][0], arrays[k], kept[k], *ranges, *around)
-    return kept
+def narrow(parts: Parts, arrays: list[Any]) -> tuple[list[Any], list[float]]:
+    """The arrays of parts as float32, before they are broadcast, and how far each was moved."""
+    kept, moved = list(arrays), [0.0] * len(arrays)
+    for k, array in enumerate(arrays):
+        if type(array) is not float and array.dtype != FLOAT:
+            kept[k], moved[k] = rounded(parts[k][0], array)
+    return kept, moved
 
 
-def columns(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any], out: NDArray[np.float32]) -> None:
-    """Writes parts side by side, broadcast."""
-    begin = 0
-    for (_, _, width), array in zip(parts, arrays):
-        (out[..., begin : begin + width] if width else out[..., begin])[...] = array
+def columns(parts: Parts, arrays: list[Any], out: NDArray[np.float32]) -> list[float]:
+    """Writes parts side by side, broadcast, into an array in C order. Those that are not float32 are not broadcast, and
+    are rounded: returns what round_into says of each."""
+    begin, moved = 0, [0.0] * len(parts)
+    for k, ((_, _, width), array) in enumerate(zip(parts, arrays)):
+        to = out[..., begin : begin + (width or 1)]
+        if type(array) is float or array.dtype == FLOAT:
+            (to if width else to[..., 0])[...] = array
+        else:
+            moved[k] = round_into(to, array if width else array[..., None])
         begin += width or 1
+    return moved
 
 
 def joined(*parts: tuple[str, Any, int]) -> NDArray[np.float32]:
     """Columns side by side, as float32, of parts as in arrays_of. The leading shapes are broadcast."""
-    arrays = narrow(parts, arrays_of(*parts))
+    given = arrays_of(*parts)
+    arrays, moved = narrow(parts, given)
+    tell_losses(parts, given, moved)
     out = np.empty((*common_shape(parts, arrays), sum(max(width, 1) for _, _, width in parts)), FLOAT)
     names = " and ".join(name for name, _, width in parts if width) or parts[0][0]
     tell_copy(names, out.nbytes, "they are joined; one array that has all is not copied")

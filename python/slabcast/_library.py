@@ -162,6 +162,7 @@ for _name, _arguments in {
     "check": (c_void_p, c_int, c_void_p, c_size_t, c_void_p, c_void_p, _cast, POINTER(CheckReport)),
     "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),
     "rays_from_doubles": (c_void_p, c_void_p, c_size_t, c_void_p, c_double, c_void_p),
+    "floats_from_doubles": (c_void_p, c_size_t, c_size_t, c_size_t, c_void_p, c_size_t, c_void_p),
     "points_from_doubles": (POINTER(DoubleHits), c_size_t, c_void_p),
     "enqueue": (c_void_p, POINTER(Batch), c_void_p, c_uint32, c_void_p, POINTER(c_void_p)),
     "enqueue_cuda": (c_void_p, POINTER(CudaBatch), c_void_p),

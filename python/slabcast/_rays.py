@@ -9,7 +9,20 @@ from typing import Any, Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import FLOAT, arrays_of, columns, common_shape, float_array, narrow, shaped, tell_copy
+from ._arrays import (
+    FLOAT,
+    Parts,
+    arrays_of,
+    columns,
+    common_shape,
+    host_array,
+    narrow,
+    refuse_beyond,
+    shaped,
+    tell_copy,
+    tell_losses,
+    why_copied,
+)
 from ._library import InvalidArgument, OutOfMemory
 
 # Parts are put together so many rays at a time: 16 MiB.
@@ -33,11 +46,12 @@ class Rays:
             if rays.shape[-1:] == (8,) and flags.c_contiguous and flags.aligned:  # a call of one ray feels the rest
                 self._whole, self.shape, self.count = rays, rays.shape[:-1], rays.size // 8
                 return
+        self._around = around
         if directions is None:
             if t_min is not None or t_max is not None:
                 raise InvalidArgument("t_min and t_max go with origins and directions; rays of (..., 8) have their own")
-            self._whole = self._of_one(rays, around)
-            self.shape = self._whole.shape[:-1]
+            self._parts: Parts = (("rays", rays, 8),)
+            self._given = [_of_one(rays)]
         else:
             self._parts = (
                 ("origins", rays, 3),
@@ -45,22 +59,34 @@ class Rays:
                 ("directions", directions, 3),
                 ("t_max", np.inf if t_max is None else t_max, 0),
             )
-            arrays = arrays_of(*self._parts, of_rays=True)
-            self.shape = common_shape(self._parts, arrays)
-            ranges = () if arrays[0].dtype == FLOAT else (around(),)
-            self._arrays = narrow(self._parts, arrays, *ranges)
+            self._given = arrays_of(*self._parts, of_rays=True)
+        self.shape = common_shape(self._parts, self._given)
         self.count = math.prod(self.shape)
+        self._narrow()
+        one = self._arrays[0]
+        if directions is None and one.dtype == FLOAT and one.flags.c_contiguous and one.flags.aligned:
+            self._whole = one
 
-    @staticmethod
-    def _of_one(rays: Any, around: Callable[[], Any]) -> NDArray[np.float32]:
-        is_plain = getattr(rays, "dtype", None) == FLOAT
-        array = float_array("rays", rays, places=None if is_plain else (around(),), of_rays=True)
-        if array.shape[-1:] == (3,):
-            raise InvalidArgument(
-                f"rays has shape {array.shape}: origins take directions beside them; rays alone are (..., 8)"
-            )
-        shaped("rays", array, 8)
-        return array
+    def _narrow(self) -> None:
+        """Rounds what is broadcast. The rest is rounded where rays are put together."""
+        is_whole = [
+            not isinstance(array, float) and (array.shape[:-1] if width else array.shape) == self.shape != ()
+            for (_, _, width), array in zip(self._parts, self._given)
+        ]
+        small, self._moved = narrow(self._parts, [0.0 if w else a for w, a in zip(is_whole, self._given)])
+        self._arrays = [array if whole else kept for whole, array, kept in zip(is_whole, self._given, small)]
+
+    def _put(self, arrays: list[Any], out: NDArray[np.float32]) -> None:
+        """Puts rays together in `out`."""
+        for k, moved in enumerate(columns(self._parts, arrays, out)):
+            if moved == np.inf:
+                refuse_beyond(self._parts[k][0], self._given[k])
+            self._moved[k] = max(self._moved[k], moved)
+
+    def _tell_losses(self) -> None:
+        """Once all of them are put together."""
+        if any(self._moved):
+            tell_losses(self._parts, self._given, self._moved, self._around())
 
     def whole(self) -> NDArray[np.float32]:
         """All of them in one array."""
@@ -69,10 +95,14 @@ class Rays:
                 out = np.empty((*self.shape, 8), FLOAT)
             except (MemoryError, ValueError):
                 raise no_room("the origins and directions", self.count) from None
-            tell_copy(
-                "origins and directions", out.nbytes, "they are joined to rays; one array of (..., 8) is not copied"
-            )
-            columns(self._parts, self._arrays, out)
+            if len(self._parts) == 1:
+                tell_copy("rays", out.nbytes, why_copied(self._given[0]))
+            else:
+                tell_copy(
+                    "origins and directions", out.nbytes, "they are joined to rays; one array of (..., 8) is not copied"
+                )
+            self._put(self._arrays, out)
+            self._tell_losses()
             self._whole = out
         return self._whole  # type: ignore[no-any-return]
 
@@ -97,6 +127,17 @@ class Rays:
             for begin in range(0, self.shape[axis], step):
                 index = (*outer, slice(begin, begin + step))
                 count = min(step, self.shape[axis] - begin)
-                columns(self._parts, [a if type(a) is float else a[index] for a in spread], room[:count])
+                self._put([a if type(a) is float else a[index] for a in spread], room[:count])
                 yield done, room[:count].reshape(-1, 8)
                 done += count * each
+        self._tell_losses()
+
+
+def _of_one(rays: Any) -> NDArray[Any]:
+    array = host_array("rays", rays, of_rays=True)
+    if array.shape[-1:] == (3,):
+        raise InvalidArgument(
+            f"rays has shape {array.shape}: origins take directions beside them; rays alone are (..., 8)"
+        )
+    shaped("rays", array, 8)
+    return array

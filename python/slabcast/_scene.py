@@ -74,9 +74,10 @@ class Scene(Life):
     Casts take rays of (..., 8) float32: origin, t_min, direction, t_max. Or origins and directions of (..., 3), with
     t_min (default 0) and t_max (default inf), which are broadcast against each other. A ray is origin + t * direction
     with t_min <= t <= t_max; t is in lengths of the direction. Results have the leading shape. float32 in C order is
-    read where it lies. float64 is rounded, with a PrecisionWarning where that shows: far from the origin. Many rays of
-    origins and directions are put together block by block, in constant memory. Arrays of DLPack are read in place on
-    the CPU and copied from CUDA. Masked numbers make invalid rays. Options lists what every cast takes by name.
+    read where it lies. float64 is rounded, with a PrecisionWarning where that shows: far from the origin. Many rays
+    that are not read where they lie are put together block by block, in constant memory. Arrays of DLPack are read in
+    place on the CPU and copied from CUDA. Masked numbers make invalid rays. Options lists what every cast takes by
+    name.
 
     Results that have fields have them as attributes too: hits.t is hits["t"]. A ray that hits nothing has t = inf and
     primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a direction of length zero) INVALID instead

@@ -265,6 +265,60 @@ def test_float64_is_cast_in_memory_of_its_results():
         assert most < 40 * 2_000_000 and most < 2_000_000 + 40 * slabcast._rays.BLOCK
 
 
+def wholes(count):
+    """Rays of float64 in every form that takes no broadcasting, and the same in float32."""
+    random = np.random.default_rng(count)
+    rays = np.zeros((count, 8))
+    rays[:, :3], rays[:, 4:7], rays[:, 7] = random.uniform(-4, 4, (count, 3)), random.normal(size=(count, 3)), np.inf
+    plain = rays.astype("f4")
+    yield from (((array,), plain) for array in (rays, np.asfortranarray(rays), rays[::-1][::-1], rays.astype(">f8")))
+    yield (rays[:, :3], rays[:, 4:7]), plain
+    yield (rays[:, :3].copy(), rays[:, 4:7].copy(), rays[:, 3].copy(), rays[:, 7]), plain
+    yield (rays[:, :3].copy(), plain[:, 4:7], 0.0), plain
+    yield (rays[:, :3].astype("g"), rays[:, 4:7].astype("g")), plain
+
+
+@pytest.mark.parametrize("count", [1, 250, 700])
+@pytest.mark.parametrize("query", ["any", "closest", "nearest", "all"])
+def test_whole_float64_answers_as_float32(monkeypatch, count, query):
+    monkeypatch.setattr("slabcast._rays.BLOCK", 256)
+    for made, plain in wholes(count):
+        got, want = (getattr(SCENE, query)(*given) for given in (made, (plain,)))
+        for one, other in zip(got, want) if query == "all" else [(got, want)]:
+            assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("query", ["any", "nearest", "closest"])
+def test_whole_float64_takes_40_bytes_a_ray_at_most(monkeypatch, query):
+    monkeypatch.setattr("slabcast._rays.BLOCK", 1 << 16)
+    for made, plain in list(wholes(200_000))[:6]:
+        tracemalloc.start()
+        out = getattr(SCENE, query)(*made)
+        most = tracemalloc.get_traced_memory()[1] - out.nbytes
+        tracemalloc.stop()
+        assert most < 64 * slabcast._rays.BLOCK < 40 * len(plain)
+
+
+@pytest.mark.parametrize("index", [0, 300, 699])
+def test_numbers_of_blocks_are_named_by_their_index(monkeypatch, index):
+    monkeypatch.setattr("slabcast._rays.BLOCK", 256)
+    (rays,), _ = next(wholes(700))
+    rays[index, 5] = -1e39
+    told = rf"\[{index}, 5\] is -1e\+39, which is beyond"
+    for array in (rays, np.asfortranarray(rays)):
+        with pytest.raises(slabcast.InvalidArgument, match="rays" + told):
+            SCENE.any(array)
+    with pytest.raises(slabcast.InvalidArgument, match="directions" + told.replace("5", "1")):
+        SCENE.any(rays[:, :3], rays[:, 4:7])
+    rays[index, 5], rays[:, :3] = 1, 1e6
+    rays[index, 1] += 0.013
+    far = slabcast.Scene("cpu")
+    far.add_spheres([1e6, 1e6, 1e6], 4)
+    for name, made in (("rays", (rays,)), ("origins", (rays[:, :3], rays[:, 4:7]))):
+        with pytest.warns(slabcast.PrecisionWarning, match=rf"{name}\[{index}, 1\] is 1000000\.013"):
+            far.any(*made)
+
+
 def test_rays_beyond_all_memory_are_refused_by_number():
     far = np.broadcast_to(np.zeros(3, np.float32), (1 << 24, 1, 3))
     for query in ("closest", "nearest", "distance", "interval"):

@@ -138,7 +138,8 @@ typedef struct outcome {
   slab_plane plane;
   float point[3];
   slab_ray moved[2];
-  double located[6];
+  double located[6], rounding;
+  float rounded[6];
 } outcome;
 
 static slab_scene *fill_scene(const mode *m, const world *w, slab_context *context, bool small) {
@@ -214,6 +215,7 @@ static void use_helpers(const mode *m, outcome *o) {
   const double origins[] = {0x1.234567p-130, -0x1.8p-1030, 1.0 + 0x1p-24, 1e300, -1.0 / 3, 3};
   const double directions[] = {0x1p-140, 0x1.234567p-1040, 0, 1.0 / 3, 0x1.fffffffp-127, -2.0 / 3};
   OK_IN_MODE(slab_rays_from_doubles(origins, directions, 2, NULL, 1.0 / 3, o->moved));
+  OK_IN_MODE(slab_floats_from_doubles(origins, sizeof *origins, 6, 1, o->rounded, sizeof(float), &o->rounding));
   const double corners[] = {0x1p-1030, 1.0 / 3, 0, 5, 0, 0x1.8p-1040, -1.0 / 7, 9, 2};
   const uint64_t which[] = {0, 1}, triangles[] = {0, 0};
   const float t[] = {0x1p-130f, 1.0f / 3};
@@ -246,6 +248,8 @@ static void assert_same_outcome(const outcome *got, const outcome *want) {
   SAME(point);
   SAME(moved);
   SAME(located);
+  SAME(rounded);
+  SAME(rounding);
   SAME(lower);
   SAME(upper);
   SAME(packed_size);

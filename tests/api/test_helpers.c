@@ -108,6 +108,61 @@ static void rays_from_doubles_that_are_missing_are_named(void **state) {
   assert_ok(slab_rays_from_doubles(NULL, NULL, 0, NULL, 1.0, NULL));
 }
 
+/* ---- floats of doubles ---- */
+
+/* Rows of several widths, which lie apart: what is between them is left alone. */
+static void floats_from_doubles_are_rounded_where_they_lie(void **state) {
+  (void)state;
+  enum { ROWS = 40001, MOST = 19 }; /* more than one thread's piece */
+  const size_t widths[] = {1, 3, 7, 8, 9, MOST};
+  double *from = malloc((size_t)ROWS * (MOST + 2) * sizeof *from);
+  float *to = malloc((size_t)ROWS * (MOST + 1) * sizeof *to);
+  assert_true(from != NULL && to != NULL);
+  for (size_t i = 0; i < (size_t)ROWS * (MOST + 2); i++) from[i] = (i % 2 ? -0.1 : 0.3) * (double)(i % 7919);
+  for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+    const size_t n = widths[w], wide = n + 2, apart = n + 1;
+    double moved[MOST], want[MOST] = {0};
+    for (size_t i = 0; i < ROWS * apart; i++) to[i] = 0.5f;
+    assert_ok(slab_floats_from_doubles(from, wide * sizeof *from, ROWS, n, to, apart * sizeof *to, moved));
+    for (size_t i = 0; i < ROWS; i++) {
+      for (size_t c = 0; c < n; c++) {
+        const double by = fabs(from[i * wide + c] - (double)(float)from[i * wide + c]);
+        if (by > want[c]) want[c] = by;
+        assert_true(to[i * apart + c] == (float)from[i * wide + c]);
+      }
+      assert_true(to[i * apart + n] == 0.5f);
+    }
+    assert_same_bits(moved, want, n, sizeof *moved);
+  }
+  free(from);
+  free(to);
+}
+
+static void floats_from_doubles_tell_what_float_does_not_hold(void **state) {
+  (void)state;
+  const double from[] = {1e39, NAN, INFINITY, 1.5, -3.5e38, -NAN, -INFINITY, -0.0, 1e-50, 1, 3e38, 0x1p-149};
+  float to[12];
+  double moved[4];
+  assert_ok(slab_floats_from_doubles(from, 4 * sizeof *from, 3, 4, to, 4 * sizeof *to, moved));
+  assert_true(to[0] == INFINITY && to[4] == -INFINITY && isnan(to[1]) && to[6] == -INFINITY && signbit(to[7]));
+  assert_true(moved[0] == INFINITY && moved[1] == 0 && moved[2] == fabs(3e38 - (double)3e38f) && moved[3] == 0);
+  assert_ok(slab_floats_from_doubles(from, 0, 1, 1, to, 0, NULL));
+}
+
+static void floats_from_doubles_that_are_missing_are_named(void **state) {
+  (void)state;
+  const double from = 1;
+  float to;
+  assert_status(slab_floats_from_doubles(NULL, 8, 1, 1, &to, 4, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "from is NULL"));
+  assert_status(slab_floats_from_doubles(&from, 8, 1, 1, NULL, 4, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "to is NULL"));
+  double moved[2] = {5, 5};
+  assert_ok(slab_floats_from_doubles(NULL, 8, 0, 2, NULL, 4, moved));
+  assert_true(moved[0] == 0 && moved[1] == 0);
+  assert_ok(slab_floats_from_doubles(NULL, 8, 7, 0, NULL, 4, NULL));
+}
+
 /* ---- points of doubles ---- */
 
 enum { POINTS = 9001 }; /* more than one thread's piece */
@@ -456,6 +511,9 @@ int main(void) {
       cmocka_unit_test(rays_from_doubles_that_are_none_are_invalid),
       cmocka_unit_test(many_rays_from_doubles_are_those_of_each),
       cmocka_unit_test(rays_from_doubles_that_are_missing_are_named),
+      cmocka_unit_test(floats_from_doubles_are_rounded_where_they_lie),
+      cmocka_unit_test(floats_from_doubles_tell_what_float_does_not_hold),
+      cmocka_unit_test(floats_from_doubles_that_are_missing_are_named),
       cmocka_unit_test(points_from_doubles_lie_on_plane_and_ray),
       cmocka_unit_test(points_from_doubles_on_an_edge_are_those_of_t),
       cmocka_unit_test(points_from_doubles_need_no_indices),

@@ -300,6 +300,17 @@ static slab_status run_rays_from_doubles(world *w) {
   return status;
 }
 
+static slab_status run_floats_from_doubles(world *w) {
+  enum { ROWS = 40000 };
+  static double from[3 * ROWS];
+  static float to[3 * ROWS];
+  for (size_t i = 0; i < 3 * (size_t)ROWS; i++) from[i] = 0.1 * (double)i;
+  const size_t width = 3 * sizeof *from;
+  const slab_status status = slab_floats_from_doubles(from, width, ROWS, 3, to, width / 2, (void *)w->outcome);
+  for (size_t i = 0; i < 3 * (size_t)ROWS; i++) ((uint32_t *)(void *)w->outcome)[6] ^= ((const uint32_t *)to)[i];
+  return status;
+}
+
 static slab_status run_points_from_doubles(world *w) {
   enum { HITS_OF_ONE = 20000 };
   static const double origin[3] = {0.1, 0.2, 5}, direction[3] = {0.3, 0.1, -1};
@@ -488,6 +499,7 @@ const action actions[] = {
     CHECK("nearest", SLAB_NEAREST),
     {.name = "slab_explain", .begin = begin_committed, .run = run_explain},
     {.name = "slab_rays_from_doubles", .begin = begin_nothing, .run = run_rays_from_doubles},
+    {.name = "slab_floats_from_doubles", .begin = begin_nothing, .run = run_floats_from_doubles},
     {.name = "slab_points_from_doubles", .begin = begin_nothing, .run = run_points_from_doubles},
     {.name = "slab_context_create, all devices",
      .begin = begin_nothing,
