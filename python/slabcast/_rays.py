@@ -25,8 +25,8 @@ from ._arrays import (
 )
 from ._library import InvalidArgument, OutOfMemory
 
-# Parts are put together so many rays at a time: 16 MiB.
-BLOCK = 1 << 19
+# Rays are put together so many at a time: 4 MiB, of which the caches hold most until they are cast.
+BLOCK = 1 << 17
 
 
 def no_room(of: str, n: int) -> OutOfMemory:

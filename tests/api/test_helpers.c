@@ -110,7 +110,8 @@ static void rays_from_doubles_that_are_missing_are_named(void **state) {
 
 /* ---- floats of doubles ---- */
 
-/* Rows of several widths, which lie apart: what is between them is left alone. */
+/* Rows of several widths, which lie apart: what is between them is left alone. Numbers grow or shrink from row to row,
+ * so that one piece alone has the number that is moved the most. */
 static void floats_from_doubles_are_rounded_where_they_lie(void **state) {
   (void)state;
   enum { ROWS = 40001, MOST = 19 }; /* more than one thread's piece */
@@ -118,10 +119,10 @@ static void floats_from_doubles_are_rounded_where_they_lie(void **state) {
   double *from = malloc((size_t)ROWS * (MOST + 2) * sizeof *from);
   float *to = malloc((size_t)ROWS * (MOST + 1) * sizeof *to);
   assert_true(from != NULL && to != NULL);
-  for (size_t i = 0; i < (size_t)ROWS * (MOST + 2); i++) from[i] = (i % 2 ? -0.1 : 0.3) * (double)(i % 7919);
   for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
-    const size_t n = widths[w], wide = n + 2, apart = n + 1;
+    const size_t n = widths[w], wide = n + 2, apart = n + 1, numbers = ROWS * wide;
     double moved[MOST], want[MOST] = {0};
+    for (size_t i = 0; i < numbers; i++) from[i] = (i % 2 ? -0.1 : 0.3) * (double)(w % 2 ? i : numbers - i);
     for (size_t i = 0; i < ROWS * apart; i++) to[i] = 0.5f;
     assert_ok(slab_floats_from_doubles(from, wide * sizeof *from, ROWS, n, to, apart * sizeof *to, moved));
     for (size_t i = 0; i < ROWS; i++) {
