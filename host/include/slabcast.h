@@ -308,6 +308,11 @@ SLAB_API slab_status slab_scene_add_instances(slab_scene *, slab_scene *model, c
 /** Replaces the transforms of n instances, all that slab_scene_add_instances placed in one call; geometry: what it
  * gave. Casts see them after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
 SLAB_API slab_status slab_scene_update_instances(slab_scene *, uint32_t geometry, const float *transforms, uint32_t n);
+/** The same for the instances of `count` calls of slab_scene_add_instances: all are moved, or where something is
+ * refused none. geometries: what these calls gave, each once. transforms: n, of all their instances, in the order of
+ * geometries. SLAB_INVALID_ARGUMENT names the index in geometries, and the transform among those of that geometry. */
+SLAB_API slab_status slab_scene_move_instances(slab_scene *, const uint32_t *geometries, uint32_t count,
+                                               const float *transforms, uint32_t n);
 /** Disables a geometry (enabled 0), which no ray sees then whatever its mask, or enables it again. Its primitives can
  * be updated meanwhile. Casts see it after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
 SLAB_API slab_status slab_scene_enable(slab_scene *, uint32_t geometry, int enabled);

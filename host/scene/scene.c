@@ -1,6 +1,7 @@
 /* Scenes: what is added, changed and removed, until a commit (commit.c) lets casts see it. */
 #include "scene/scene.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
@@ -310,27 +311,107 @@ slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const
   return SLAB_OK;
 }
 
+static slab_status find_instances(const slab_scene *scene, const char *function, uint32_t geometry,
+                                  added_geometry **found) {
+  const slab_status status = find(scene, function, geometry, found);
+  if (status != SLAB_OK || (*found)->group != NULL) return status;
+  return fail_kind(function, geometry, (*found)->kind, noun_of(SHAPE_INSTANCE));
+}
+
+/* Takes new transforms beside those that a geometry has. */
+static slab_status take_moved(const char *function, added_geometry *of, const float *transforms) {
+  const instance_group *last = of->group;
+  return instances_take(function, last->model, last->geometries, transforms, of->count, last->mask, &of->moved);
+}
+
+static void put_moved(slab_scene *scene, added_geometry *of) {
+  instances_release(of->group);
+  of->group = of->moved;
+  of->moved = NULL;
+  scene->changed = true;
+}
+
 slab_status scene_update_instances(slab_scene *scene, const char *function, uint32_t geometry, const float *transforms,
                                    uint32_t n) {
   added_geometry *of = NULL;
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_transforms(scene, function, transforms, n);
-  if (status == SLAB_OK) status = find(scene, function, geometry, &of);
+  if (status == SLAB_OK) status = find_instances(scene, function, geometry, &of);
   if (status != SLAB_OK) return status;
-  if (of->group == NULL) return fail_kind(function, geometry, of->kind, noun_of(SHAPE_INSTANCE));
   if (of->count != n)
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u transforms for geometry %u, which has %u instances", function, n,
                 geometry, of->count);
-  instance_group *made = NULL;
-  const instance_group *last = of->group;
-  status = instances_take(function, last->model, last->geometries, transforms, n, last->mask, &made);
-  if (status != SLAB_OK) return status;
-  instances_release(of->group);
-  of->group = made;
-  scene->changed = true;
+  status = take_moved(function, of, transforms);
+  if (status == SLAB_OK) put_moved(scene, of);
+  return status;
+}
+
+/* The function, as messages about one of many geometries begin. */
+typedef struct place_of_many {
+  char text[64];
+} place_of_many;
+
+static place_of_many place_of(const char *function, uint32_t k) {
+  place_of_many place;
+  snprintf(place.text, sizeof place.text, "%s: geometries[%u]", function, k);
+  return place;
+}
+
+/* How many instances many geometries have, which all have some. */
+static slab_status count_instances(const slab_scene *scene, const char *function, const uint32_t *geometries,
+                                   uint32_t count, uint64_t *instances) {
+  *instances = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    added_geometry *of = NULL;
+    const slab_status status = find_instances(scene, place_of(function, k).text, geometries[k], &of);
+    if (status != SLAB_OK) return status;
+    *instances += of->count;
+  }
   return SLAB_OK;
 }
 
 slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n) {
   return scene_update_instances(scene, "slab_scene_update_instances", geometry, transforms, n);
+}
+
+/* Takes new transforms beside those that many geometries have; *taken: of the first so many. */
+static slab_status take_all_moved(slab_scene *scene, const char *function, const uint32_t *geometries, uint32_t count,
+                                  const float *transforms, uint32_t *taken) {
+  for (*taken = 0; *taken < count; ++*taken) {
+    added_geometry *of = added_of(scene, geometries[*taken]);
+    const place_of_many place = place_of(function, *taken);
+    if (of->moved != NULL)
+      return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is one of them already", place.text, geometries[*taken]);
+    const slab_status status = take_moved(place.text, of, transforms);
+    if (status != SLAB_OK) return status;
+    transforms += 12 * (size_t)of->count;
+  }
+  return SLAB_OK;
+}
+
+slab_status slab_scene_move_instances(slab_scene *scene, const uint32_t *geometries, uint32_t count,
+                                      const float *transforms, uint32_t n) {
+  const char *function = "slab_scene_move_instances";
+  uint64_t instances;
+  uint32_t taken;
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = check_transforms(scene, function, transforms, n);
+  if (status == SLAB_OK && count > 0 && geometries == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u geometries is NULL", function, count);
+  if (status == SLAB_OK) status = count_instances(scene, function, geometries, count, &instances);
+  if (status != SLAB_OK) return status;
+  if (instances != n)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u transforms for %u geometries, which have %llu instances", function, n,
+                count, (unsigned long long)instances);
+  status = take_all_moved(scene, function, geometries, count, transforms, &taken);
+  for (uint32_t k = 0; k < taken; k++) {
+    added_geometry *of = added_of(scene, geometries[k]);
+    if (status == SLAB_OK) {
+      put_moved(scene, of);
+    } else {
+      instances_release(of->moved);
+      of->moved = NULL;
+    }
+  }
+  return status;
 }

@@ -16,6 +16,7 @@
 typedef struct added_geometry {
   geometry_values *values; /* NULL: removed, or instances */
   instance_group *group;   /* NULL: removed, or primitives */
+  instance_group *moved;   /* what takes its place, amid slab_scene_move_instances alone */
   uint32_t kind, count;    /* kind: a slab_shape or SHAPE_INSTANCE */
   uint32_t id;             /* of instances that of the first geometry of the first */
   bool enabled;

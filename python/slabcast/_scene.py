@@ -277,46 +277,22 @@ class Scene(Life):
 
         Args:
             geometry: the id that one add_instances returned; or several such ids, (k,), each of them once.
-            transforms: as in add_instances, of all instances that these placed, in the order of the ids. Where one is
-                refused, the ids before its own are moved.
+            transforms: as in add_instances, of all instances that these placed, in the order of the ids. Where an id or
+                a transform is refused, no instance is moved.
         """
         array = transform_rows(transforms)
         ids = word_array("geometry", geometry)
-        if ids.ndim == 0:  # the library refuses a wrong id or number
-            parts = [(int(ids), array.reshape(-1, 12))]
-        else:
-            parts = self._parted(ids, array)
-
-        def update(scene: int) -> int:
-            for one, rows in parts:
-                status = library.slab_scene_update_instances(scene, one, _address(rows), _rows(rows))
-                if status:
-                    return status  # type: ignore[no-any-return]
-            return 0
-
-        self._change(update, "updated")
+        n = word("the number of transforms", array.size // 12)
+        if ids.ndim == 0:
+            one = int(ids)
+            self._change(lambda scene: library.slab_scene_update_instances(scene, one, _address(array), n), "updated")
+            return
+        given = _address(ids), word("the number of geometries", ids.size), _address(array), n
+        self._change(lambda scene: library.slab_scene_move_instances(scene, *given), "updated")
 
     def _only_geometry(self) -> Optional[int]:
         """The id of the scene's geometry, where it has but one."""
         return next(iter(self._counts)) if len(self._counts) == 1 and not self._instances else None
-
-    def _parted(
-        self, ids: NDArray[np.uint32], transforms: NDArray[np.float32]
-    ) -> list[tuple[int, NDArray[np.float32]]]:
-        """The transforms of each id. Nothing is changed where an id or the number of transforms is wrong."""
-        each = ids.reshape(-1).tolist()
-        first: dict[int, int] = {}
-        for index, one in enumerate(each):
-            if one not in self._instances:
-                raise InvalidArgument(f"geometry[{index}] is {one}, which add_instances did not return")
-            if first.setdefault(one, index) != index:
-                raise InvalidArgument(f"geometry[{index}] is {one}, which geometry[{first[one]}] is as well")
-        counts = [self._instances[one] for one in each]
-        rows = transforms.reshape(-1, 12)
-        if len(rows) != sum(counts):
-            raise InvalidArgument(f"transforms are {len(rows)}; these {len(each)} ids have {sum(counts)} instances")
-        ends = np.cumsum(counts)
-        return [(one, rows[end - count : end]) for one, count, end in zip(each, counts, ends)]
 
     def enable(self, geometry: int) -> None:
         """Lets rays see a geometry again that was disabled."""

@@ -235,24 +235,75 @@ def test_many_ids_are_moved_at_once(counts):
     assert len(set(hits["geometry"].tolist())) == total
 
 
+def marred(transforms, at, how):
+    """These with one that is refused in some way, and what is said of it."""
+    wrong = transforms.copy()
+    wrong[at] = {
+        "nan": np.diag([np.nan, 1, 1, 1]),
+        "infinite": np.array([[1, 0, 0, np.inf], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]),
+        "flat": np.diag([1, 0, 1, 1]),
+        "huge": np.diag([2.0**61, 2.0**61, 2.0**61, 1]),
+        "skew": np.array([[1, 5000, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]),
+        "projective": np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]]),
+    }[how]
+    return wrong
+
+
+def assert_nothing_moves(scene, ids, transforms, message):
+    before = repr(scene)
+    with pytest.raises(slabcast.InvalidArgument, match=message):
+        scene.update_instances(ids, transforms)
+    assert repr(scene) == before  # no change waits
+    scene.commit()
+    assert scene.count([0, 0, 5], [0, 0, -1]) == sum(scene._instances.values())
+
+
+@pytest.mark.parametrize("how", ["nan", "infinite", "flat", "huge", "skew", "projective"])
+@pytest.mark.parametrize("counts", [[1, 1], [3, 1, 2], [2, 1, 5]])
+def test_a_transform_that_is_refused_moves_nothing(counts, how):
+    scene, ids = placed(counts)
+    away = np.tile(np.eye(4, dtype=np.float32), (sum(counts), 1, 1))
+    away[:, 0, 3] = 100
+    of = np.repeat(np.arange(len(counts)), counts)
+    for at in range(len(away)):
+        within = at - int(np.flatnonzero(of == of[at])[0])
+        told = rf"transform {at} is \[" if how == "projective" else rf"geometries\[{of[at]}\]: transform {within} "
+        assert_nothing_moves(scene, ids, marred(away, at, how), told)
+    scene.update_instances(ids, away)
+    assert scene.count([100, 0, 5], [0, 0, -1]) == len(away)
+
+
 @pytest.mark.parametrize(
     ("ids", "n", "message"),
     [
-        ([0, 9], 2, r"geometry\[1\] is 9, which add_instances did not return"),
-        ([0, 1, 0], 3, r"geometry\[2\] is 0, which geometry\[0\] is as well"),
-        ([0, 1], 3, "transforms are 3; these 2 ids have 2 instances"),
-        ([], 1, "transforms are 1; these 0 ids have 0 instances"),
+        ([0, 9], 2, r"geometries\[1\]: geometry 9: the scene has 3"),
+        ([0, 1, 0], 3, r"geometries\[2\]: geometry 0 is one of them already"),
+        ([0, 2], 2, r"geometries\[1\]: geometry 2 has primitives of another kind: sphere, not instance"),
+        ([0, 1], 3, "3 transforms for 2 geometries, which have 2 instances"),
+        ([], 1, "1 transforms for 0 geometries, which have 0 instances"),
         ([0, -1], 2, r"geometry\[1\] is -1"),
+        ([0, 1 << 32], 2, r"geometry\[1\] is 4294967296"),
+        ([0.0, 1.0], 2, "geometry has dtype float64; what is taken are whole numbers"),
     ],
 )
 def test_ids_that_do_not_fit_change_nothing(ids, n, message):
     scene, _ = placed([1, 1])
+    scene.add_spheres([50, 0, 0], 1)
     away = np.tile(np.eye(4, dtype=np.float32), (n, 1, 1))
     away[:, 0, 3] = 100
-    with pytest.raises(slabcast.InvalidArgument, match=message):
-        scene.update_instances(np.array(ids, np.int64), away)
-    scene.commit()
-    assert scene.count([0, 0, 5], [0, 0, -1]) == 2
+    assert_nothing_moves(scene, np.array(ids, np.int64) if ids != [0.0, 1.0] else ids, away, message)
+
+
+def test_an_id_that_was_removed_moves_nothing():
+    for gone in range(3):
+        scene, ids = placed([1, 2, 1])
+        scene.remove(ids[gone])
+        scene.commit()
+        seen = scene.count([0, 0, 5], [0, 0, -1])
+        with pytest.raises(slabcast.InvalidArgument, match=rf"geometries\[{gone}\]: geometry {ids[gone]} is removed"):
+            scene.update_instances(ids, np.tile(np.diag([1, 1, 1, 1]), (4, 1, 1)) + np.eye(4, k=3) * 9)
+        scene.commit()
+        assert scene.count([0, 0, 5], [0, 0, -1]) == seen
 
 
 # ---- skip ----

@@ -1,6 +1,7 @@
 /* Instances: whatever stands in whatever, the answers are those of the CPU reference, bit by bit, and the same for
  * every quality of every BVH; transforms that are exact keep a model's own bits; what is refused changes nothing. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -734,17 +735,18 @@ static void empty_models_are_never_hit(void **state) {
 
 /* ---- what is refused ---- */
 
+static const struct {
+  float map[12];
+  const char *says;
+} bad[] = {{{1, 0, 0, NAN, 0, 1, 0, 0, 0, 0, 1, 0}, "not finite"},
+           {{1, 0, 0, 0, 0, INFINITY, 0, 0, 0, 0, 1, 0}, "not finite"},
+           {{1, 0, 0, 0x1p61f, 0, 1, 0, 0, 0, 0, 1, 0}, "2^60"},
+           {{1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0}, "singular"},
+           {{0x1p61f, 0, 0, 0, 0, 0x1p61f, 0, 0, 0, 0, 0x1p61f, 0}, "2^60"},
+           {{0x1p-61f, 0, 0, 0, 0, 0x1p-61f, 0, 0, 0, 0, 0x1p-61f, 0}, "2^-60"},
+           {{1, 5000, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, "skew"}};
+
 static void bad_transforms_are_refused(void **state) {
-  static const struct {
-    float map[12];
-    const char *says;
-  } bad[] = {{{1, 0, 0, NAN, 0, 1, 0, 0, 0, 0, 1, 0}, "not finite"},
-             {{1, 0, 0, 0, 0, INFINITY, 0, 0, 0, 0, 1, 0}, "not finite"},
-             {{1, 0, 0, 0x1p61f, 0, 1, 0, 0, 0, 0, 1, 0}, "2^60"},
-             {{1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0}, "singular"},
-             {{0x1p61f, 0, 0, 0, 0, 0x1p61f, 0, 0, 0, 0, 0x1p61f, 0}, "2^60"},
-             {{0x1p-61f, 0, 0, 0, 0, 0x1p-61f, 0, 0, 0, 0, 0x1p-61f, 0}, "2^-60"},
-             {{1, 5000, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, "skew"}};
   (void)state;
   slab_context *context = context_of_layout();
   slab_scene *model = small_model(context), *scene = harness_scene(context);
@@ -772,6 +774,105 @@ static void bad_transforms_are_refused(void **state) {
   commit(scene, SLAB_TREE_DEFAULT);
   assert_ok(slab_scene_info(scene, &stats));
   assert_int_equal(stats.geometries, 3);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+/* ---- many at once ---- */
+
+enum { CALLS = 4, TO_MOVE = 7, AFAR = 100 };
+static const uint32_t sizes_of_calls[CALLS] = {1, 3, 2, 1};
+
+/* A scene of boxes in a row, placed by several calls, and behind them a box of its own. ids: what the calls gave. */
+static slab_scene *row_of_boxes(slab_context *context, slab_scene *model, uint32_t ids[CALLS]) {
+  slab_scene *scene = harness_scene(context);
+  float maps[TO_MOVE][12];
+  for (uint32_t i = 0; i < TO_MOVE; i++) {
+    memcpy(maps[i], identity, sizeof identity);
+    maps[i][3] = 4.0f * (float)i;
+  }
+  for (uint32_t k = 0, first = 0; k < CALLS; first += sizes_of_calls[k++])
+    assert_ok(slab_scene_add_instances(scene, model, maps[first], sizes_of_calls[k], NULL, &ids[k]));
+  assert_ok(slab_scene_add_boxes(scene, &(slab_box){{-9, -9, -9}, {-8, -8, -8}}, 1, NULL, NULL));
+  return scene;
+}
+
+/* The instances of a row that stand where they began, and those `AFAR` from there, as bits. */
+static void where_they_stand(slab_scene *scene, uint32_t *here, uint32_t *afar) {
+  *here = *afar = 0;
+  slab_ray rays[2 * TO_MOVE];
+  uint8_t any[2 * TO_MOVE];
+  for (int i = 0; i < 2 * TO_MOVE; i++)
+    rays[i] =
+        (slab_ray){{4.0f * (float)(i % TO_MOVE) + 0.25f, 0.25f, i < TO_MOVE ? 9.0f : AFAR + 9.0f}, 0, {0, 0, -1}, 18};
+  commit(scene, SLAB_TREE_DEFAULT);
+  assert_ok(slab_any(scene, rays, 2 * TO_MOVE, any, NULL));
+  for (int i = 0; i < TO_MOVE; i++) {
+    *here |= (uint32_t)any[i] << i;
+    *afar |= (uint32_t)any[TO_MOVE + i] << i;
+  }
+}
+
+/* What is wrong with a call, of a row whose calls gave `ids` and whose box is `box`. */
+typedef struct wrong_move {
+  const char *says;
+  uint32_t at, id; /* the index in geometries that has this id; CALLS: none has */
+  uint32_t transforms;
+} wrong_move;
+
+static void assert_nothing_moves(slab_scene *scene, const uint32_t ids[CALLS], float maps[][12], wrong_move w) {
+  uint32_t given[CALLS], here, afar;
+  memcpy(given, ids, sizeof given);
+  if (w.at < CALLS) given[w.at] = w.id;
+  assert_status(slab_scene_move_instances(scene, given, CALLS, maps[0], w.transforms), SLAB_INVALID_ARGUMENT);
+  assert_mentions(w.says);
+  where_they_stand(scene, &here, &afar);
+  assert_true(here == (1u << TO_MOVE) - 1 && afar == 0);
+}
+
+static void many_are_moved_at_once_or_none_is(void **state) {
+  (void)state;
+  slab_context *context = context_of_layout();
+  slab_scene *model = small_model(context);
+  uint32_t ids[CALLS], here, afar;
+  slab_scene *scene = row_of_boxes(context, model, ids);
+  float maps[TO_MOVE][12];
+  for (uint32_t i = 0; i < TO_MOVE; i++) {
+    memcpy(maps[i], identity, sizeof identity);
+    maps[i][3] = 4.0f * (float)i, maps[i][11] = AFAR;
+  }
+  for (uint32_t i = 0, k = 0, first = 0; i < TO_MOVE; i++) {
+    if (i == first + sizes_of_calls[k]) first += sizes_of_calls[k++];
+    for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
+      float wrong[TO_MOVE][12];
+      char says[64];
+      memcpy(wrong, maps, sizeof maps);
+      memcpy(wrong[i], bad[b].map, sizeof wrong[i]);
+      snprintf(says, sizeof says, "geometries[%u]: transform %u ", k, i - first);
+      assert_nothing_moves(scene, ids, wrong, (wrong_move){says, CALLS, 0, TO_MOVE});
+      assert_mentions(bad[b].says);
+    }
+  }
+  const uint32_t box = ids[CALLS - 1] + (ids[1] - ids[0]), beyond = box + 1;
+  const wrong_move wrong[] = {{"geometries[2]: geometry 5000: the scene has", 2, 5000, TO_MOVE},
+                              {"geometries[3]: geometry", 3, beyond, TO_MOVE},
+                              {"has primitives of another kind: box, not instance", 1, box, TO_MOVE},
+                              {"is one of an instance", 2, ids[1] + 1, TO_MOVE},
+                              {"6 transforms for 4 geometries, which have 7 instances", CALLS, 0, 6},
+                              {"geometries[3]: geometry 0 is one of them already", 3, ids[0], TO_MOVE}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_nothing_moves(scene, ids, maps, wrong[i]);
+  assert_status(slab_scene_move_instances(scene, NULL, 1, maps[0], 1), SLAB_INVALID_ARGUMENT);
+  assert_mentions("the array of 1 geometries is NULL");
+  assert_status(slab_scene_move_instances(scene, ids, 1, NULL, 1), SLAB_INVALID_ARGUMENT);
+  assert_mentions("the array of 1 transforms is NULL");
+  assert_ok(slab_scene_move_instances(scene, NULL, 0, NULL, 0));
+  assert_ok(slab_scene_move_instances(scene, (uint32_t[]){ids[2], ids[0]}, 2, maps[0], 3));
+  where_they_stand(scene, &here, &afar);
+  assert_true(here == 0x4E && afar == 0x07);
+  assert_ok(slab_scene_move_instances(scene, ids, CALLS, maps[0], TO_MOVE));
+  where_they_stand(scene, &here, &afar);
+  assert_true(here == 0 && afar == (1u << TO_MOVE) - 1);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
   slab_context_destroy(context);
@@ -939,6 +1040,7 @@ int main(void) {
       cmocka_unit_test(everywhere_begins_with_the_range),
       cmocka_unit_test(empty_models_are_never_hit),
       cmocka_unit_test(bad_transforms_are_refused),
+      cmocka_unit_test(many_are_moved_at_once_or_none_is),
       cmocka_unit_test(transforms_in_each_other_are_refused),
       cmocka_unit_test(models_that_bend_further_are_refused),
       cmocka_unit_test(bad_models_are_refused),

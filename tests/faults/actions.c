@@ -70,6 +70,14 @@ static void begin_instances(world *w) {
   assert_ok(slab_scene_add_instances(w->scene, w->model, placed[0], 2, NULL, NULL));
 }
 
+/* Instances of two calls, and the geometries that these gave. */
+static uint32_t both[2];
+
+static void begin_both_instances(world *w) {
+  begin_instances(w);
+  assert_ok(slab_scene_add_instances(w->scene, w->model, placed[0], 2, NULL, &both[1]));
+}
+
 static void begin_committed_instances(world *w) {
   begin_instances(w);
   assert_ok(slab_scene_commit(w->scene, NULL));
@@ -234,6 +242,12 @@ static slab_status run_add_instances(world *w) {
 }
 
 static slab_status run_update_instances(world *w) { return slab_scene_update_instances(w->scene, 0, placed[0], 2); }
+
+static slab_status run_move_instances(world *w) {
+  float all[4][12];
+  for (int i = 0; i < 4; i++) memcpy(all[i], placed[i % 2], sizeof all[i]);
+  return slab_scene_move_instances(w->scene, both, 2, all[0], 4);
+}
 
 static slab_status run_enable(world *w) { return slab_scene_enable(w->scene, SLAB_BOX, 0); }
 
@@ -400,6 +414,7 @@ const action actions[] = {
     RECOMMIT("again, refitted twice", .tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT, .again = 1),
     {.name = "slab_scene_add_instances", .begin = begin_model, .run = run_add_instances, .fresh = 1},
     {.name = "slab_scene_update_instances", .begin = begin_instances, .run = run_update_instances},
+    {.name = "slab_scene_move_instances", .begin = begin_both_instances, .run = run_move_instances},
     {.name = "slab_scene_commit, instances", .begin = begin_instances, .run = run_commit, .fresh = 1},
     {.name = "slab_scene_commit, instances, copied",
      .begin = begin_instances,
