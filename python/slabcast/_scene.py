@@ -40,6 +40,8 @@ _RESULTS = {
 _SLAB_CAPACITY = 3
 # Casts of more rays can be interrupted; fewer end before anyone can. Checks always can.
 _QUICK = 4096
+# Lines that contains() asks at most whether a mesh is closed: a thirtieth of the time of 100,000 points.
+_LINES = 4096
 # Hits that all() makes room for at first, at most: memory that is not written takes no room.
 _ROOM = 1 << 25
 
@@ -401,9 +403,14 @@ class Scene(Life):
     def contains(self, points: Array, *, mask: int = 0) -> NDArray[np.bool_]:
         """Whether each point lies inside: (...) bool for points of (..., 3).
 
-        In a scene of meshes, which must be closed: whether a ray from it crosses them an odd number of times, which
-        counts each crossing once even through edges and vertices. In a scene of boxes, spheres and oriented boxes:
-        whether it lies in one. Points on a surface of a mesh may be either."""
+        In a scene of meshes, which must be closed together: whether a ray from it crosses them an odd number of times,
+        which counts each crossing once even through edges and vertices. In a scene of boxes, spheres and oriented
+        boxes: whether it lies in one. Points on a surface of a mesh may be either. Nothing lies inside where there is
+        nothing: an empty scene or mesh, or none that the mask sees.
+
+        A line through a closed mesh crosses it an even number of times. Lines through 4096 of the points, or through
+        all of fewer, ask that: where one does not, InvalidState names its point. A hole that none of them meets stays
+        unseen, and changes the answer of few points or of none."""
         scene = self._committed()
         if self._instances:
             raise InvalidState("contains: the scene has instances; ask their models, with points in the model's space")
@@ -420,8 +427,30 @@ class Scene(Life):
             at = self.interval(array, np.array([0, 0, 1], FLOAT), 0.0, 0.0, mask=mask)  # rays that are points
             within: NDArray[np.bool_] = at["geometry"] < INVALID
             return within
-        crossings = self.count(_ways_out(array.reshape(-1, 3), info), mask=mask)
-        return (crossings & 1).astype(np.bool_).reshape(array.shape[:-1])
+        self._refuse_open(array, info, mask)
+        return self._odd_ways_out(array, info, mask)
+
+    def _odd_ways_out(self, points: NDArray[np.float32], info: _structs.SceneStats, mask: int = 0) -> NDArray[np.bool_]:
+        """Whether a ray from each point (..., 3) crosses triangles an odd number of times."""
+        crossings = self.count(_ways_out(points.reshape(-1, 3), info), mask=mask)
+        return (crossings & 1).astype(np.bool_).reshape(points.shape[:-1])
+
+    def _refuse_open(self, points: NDArray[np.float32], info: _structs.SceneStats, mask: int) -> None:
+        """Refuses triangles that are no closed mesh, as far as lines through some of the points tell."""
+        flat = points.reshape(-1, 3)
+        step = max(1, -(-len(flat) // _LINES))
+        lines = _ways_out(flat[::step], info)
+        lines[:, 3] = -np.inf
+        crossings = self.count(lines, mask=mask)
+        odd = np.flatnonzero(crossings & 1)
+        if len(odd):
+            axis = "xyz"[int(np.flatnonzero(lines[odd[0], 4:7])[0])]
+            place = at(np.unravel_index(odd[0] * step, points.shape[:-1])) if points.ndim > 1 else ""
+            raise InvalidState(
+                f"contains: the mesh is open: the line along {axis} through points{place} crosses it "
+                f"{crossings[odd[0]]} times. Close it; or ask for the parity of count(points, direction) in a "
+                "direction that no hole lies in; or let slabcast.trimesh.RayMeshIntersector(mesh).contains_points vote"
+            )
 
     def check(
         self,

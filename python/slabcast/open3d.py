@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._library import InvalidArgument
 from ._results import INVALID, MISS
-from ._scene import Scene
+from ._scene import Scene, _stats
 from .rays import pinhole
 
 try:
@@ -94,12 +94,14 @@ class RaycastingScene:
         }
 
     def compute_occupancy(self, query_points: Any, nthreads: int = 0, nsamples: int = 1) -> Any:
-        """1 for each point of (..., 3) float32 inside the meshes, which must be closed, else 0: (...) float32. One ray
-        decides exactly, so nsamples, an odd number, changes nothing."""
+        """1 for each point of (..., 3) float32 inside the meshes, else 0: (...) float32. One ray decides, exactly where
+        the meshes are closed, so nsamples, an odd number, changes nothing. It goes along the scene's shortest axis to
+        the nearer side. slabcast.Scene.contains refuses open meshes."""
         if nsamples < 1 or nsamples % 2 == 0:
             raise InvalidArgument(f"nsamples is {nsamples}; what is taken are odd numbers")
         points = _require("query_points", query_points, np.float32, 3)
-        return _out(self._cast().contains(points).astype(np.float32))
+        scene = self._cast()
+        return _out(scene._odd_ways_out(points, _stats(scene._committed())).astype(np.float32))
 
     @staticmethod
     def create_rays_pinhole(*arguments: Any, **named: Any) -> Any:

@@ -83,7 +83,7 @@ class RayMeshIntersector:
         array = _rows("points", points)
         scene, origin, scale = self._scene()
         local = _local(array, origin, scale)
-        if self.mesh.is_watertight:
+        if self.mesh.is_watertight and not any(scene.skipped):
             return scene.contains(local)
         inside, unsure = np.zeros(len(local), np.bool_), np.arange(len(local))
         if len(self.mesh.faces):

@@ -215,6 +215,97 @@ def test_contains_is_parity_for_meshes(scene):
     assert scene.contains([2, 0, 0]) and not scene.contains([0, 0, 0]) and not scene.contains([np.nan, 0, 0])
 
 
+def closed_meshes():
+    """Scenes of triangles that are closed together, and a point inside each."""
+    (v, f), (w, g) = shapes.torus(), shapes.box()
+    half = len(f) // 2
+    point = np.tile(v[:1], (5, 1))
+    kinds = {
+        "torus": [(v, f)],
+        "soup": [(v[f].reshape(-1, 3), None)],
+        "halves": [(v, f[:half]), (v, f[half:])],
+        "turned": [(v, f[:, ::-1])],
+        "two": [(v, f), (w + np.float32([9, 0, 0]), g)],
+        "flat": [(v, f), (point, np.zeros((3, 3), np.uint32))],
+    }
+    for name, parts in kinds.items():
+        scene = slabcast.Scene("cpu")
+        for part in parts:
+            scene.add_mesh(*part)
+        yield name, scene
+
+
+@pytest.mark.parametrize("n", [1, 300, 9000])
+def test_contains_never_takes_a_closed_mesh_for_an_open_one(n):
+    v, f = shapes.torus()
+    random = np.random.default_rng(n)
+    on_it = np.concatenate([v, v[f].mean(axis=1), (v[f[:, 0]] + v[f[:, 1]]) / 2])
+    points = np.where(random.random((n, 1)) < 0.5, random.uniform(-4, 4, (n, 3)), random.permuted(on_it[:1]))
+    points = np.concatenate(
+        [points, on_it[random.integers(len(on_it), size=n)], [[np.nan] * 3, [np.inf, 0, 0], [9, 9, 9]]]
+    )
+    for name, scene in closed_meshes():
+        assert scene.contains(points.astype("f4")).shape == (len(points),), name
+        assert scene.contains([2, 0, 0]) and not scene.contains([0, 0, 0]), name
+
+
+def open_meshes():
+    """Vertices and triangles that are open, and triangles in whose middles a hole or something extra is."""
+    (v, f), (w, g) = shapes.torus(), shapes.box()
+    level = np.flatnonzero(np.abs(np.cross(v[f[:, 1]] - v[f[:, 0]], v[f[:, 2]] - v[f[:, 0]])[:, 2]) > 0.05)
+    for k in np.random.default_rng(8).choice(level, size=3):
+        yield v, np.delete(f, k, axis=0), f[[k]]
+        yield v, np.concatenate([f, f[[k]]]), f[[k]]  # once more
+    yield w, g[2:], g[:2]  # a box without a lid
+    yield w, g[2:3], g[2:3]
+    x, y = np.meshgrid(np.arange(5), np.arange(5))
+    heights = np.stack([x, y, np.sin(x + y)], axis=-1).reshape(-1, 3).astype("f4")
+    cells = np.array([k + 5 * j for j in range(4) for k in range(4)])[:, None]
+    sheet = np.concatenate([cells + [0, 1, 6], cells + [0, 6, 5]]).astype("u4")
+    yield heights, sheet, sheet
+
+
+@pytest.mark.parametrize("n", [1, 50, 20000])
+def test_contains_refuses_an_open_mesh_and_names_a_point_that_tells(n):
+    random = np.random.default_rng(n)
+    for vertices, faces, odd in open_meshes():
+        scene = slabcast.Scene("cpu")
+        scene.add_mesh(vertices, faces)
+        axis = int(np.argmin(np.subtract(scene.info.upper, scene.info.lower)))
+        lines = np.zeros((len(odd), 8), np.float32)
+        lines[:, :3], lines[:, 3], lines[:, 4 + axis], lines[:, 7] = vertices[odd].mean(axis=1), -np.inf, 1, np.inf
+        crossings = np.isfinite(shapes.hit_distances(vertices, faces, lines)[0]).sum(axis=1)
+        line, crossed = next((line, k) for line, k in zip(lines, crossings) if k % 2)
+        points = random.uniform(-90, -80, (n, 3)).astype("f4")
+        where = int(random.integers(n)) // 5 * 5  # one of those that are asked
+        points[where] = line[:3]
+        points[where, axis] += random.uniform(-2, 2)
+        told = rf"the mesh is open: the line along {'xyz'[axis]} through points%s crosses it {crossed} times\. Close it"
+        for given, index in (
+            (points, rf"\[{where}\]"),
+            (points[None, :, None], rf"\[0, {where}, 0\]"),
+            (points[where], ""),
+        ):
+            with pytest.raises(slabcast.InvalidState, match=told % index):
+                scene.contains(given)
+
+
+def test_nothing_is_inside_of_nothing():
+    v, f = shapes.torus()
+    empty = [slabcast.Scene("cpu") for _ in range(6)]
+    empty[1].add_mesh(np.empty((0, 3), "f4"), np.empty((0, 3), "u4"))
+    empty[2].add_mesh(v, np.empty((0, 3), "u4"))
+    empty[3].disable(empty[3].add_mesh(v, f))
+    empty[4].remove(empty[4].add_mesh(v, f))
+    empty[5].add_mesh(v, f, mask=2)
+    for scene in empty:
+        for points in (v, [2, 0, 0], v.reshape(2, -1, 1, 3), np.empty((0, 3)), [np.nan, 0, 0]):
+            inside = scene.contains(points, mask=4)
+            assert inside.shape == np.shape(points)[:-1] and not inside.any()
+    empty[3].enable(0)
+    assert empty[3].contains([2, 0, 0]) and empty[5].contains([2, 0, 0], mask=2)
+
+
 def test_contains_takes_solids_and_refuses_a_mixture():
     scene = slabcast.Scene("cpu")
     scene.add_spheres([[0, 0, 0], [5, 0, 0]], [1, 2])
