@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._library import InvalidArgument, library, must
+from ._values import FLOAT, at, host_array
 
-FLOAT = np.dtype("f4")
 DOUBLE = np.dtype("f8")
 WORD = np.dtype("u4")
 
@@ -30,8 +30,6 @@ LOSS, EPSILON = 1e-6, 2.0**-24
 PIECE = 1 << 16
 # Copies from here on are told: bytes.
 LARGE_COPY = 1 << 28
-# Where a device of DLPack's lets the host read: kDLCPU, kDLCUDAHost, kDLROCMHost.
-_HOST_DEVICES = (1, 3, 11)
 
 
 class PrecisionWarning(UserWarning):
@@ -76,62 +74,6 @@ def warn(kind: type[Warning], name: str, text: str) -> None:
         return
     _told.add(place)
     warnings.warn(f"{name}: {text}", kind, stacklevel=level + 1)
-
-
-def at(index: tuple[Any, ...]) -> str:
-    """An index as one writes it, such as "[3, 1]"; "" for that of a scalar."""
-    return "[" + ", ".join(str(int(i)) for i in index) + "]" if index else ""
-
-
-def host_array(name: str, value: Any, of_rays: bool = False) -> NDArray[Any]:
-    """Any array of numbers as a NumPy array: without a copy where the host can read it. Masked numbers of rays are NaN,
-    and so the ray is an invalid one; others are refused."""
-    if type(value) is not np.ndarray:
-        value = _unmasked(name, value, of_rays) if isinstance(value, np.ma.MaskedArray) else _imported(name, value)
-    if value.dtype.kind not in "fiu":
-        return _real(name, value)
-    return value  # type: ignore[no-any-return]
-
-
-def _real(name: str, value: NDArray[Any]) -> NDArray[np.float32]:
-    """An array of bfloat16 as float32. Refuses others that are no real numbers, and says how they become some."""
-    if value.dtype.name == "bfloat16":
-        return value.astype(FLOAT)
-    if value.dtype.names is not None:
-        fields = ", ".join(f'{name}["{field}"]' for field in value.dtype.names)
-        raise InvalidArgument(f"{name} has fields: np.stack([{fields}], axis=-1) makes columns of them")
-    if value.dtype.kind == "O" and value.ndim:
-        raise InvalidArgument(
-            f"{name} has dtype object; what is taken are real numbers. Columns that can be empty become some by "
-            f'to_numpy("float32", na_value=np.nan)'
-        )
-    raise InvalidArgument(f"{name} has dtype {value.dtype}; what is taken are real numbers")
-
-
-def _unmasked(name: str, value: Any, of_rays: bool) -> NDArray[Any]:
-    mask = np.ma.getmaskarray(value)
-    if not mask.any():
-        return np.asarray(value)
-    if not of_rays:
-        first = tuple(np.argwhere(mask)[0])
-        raise InvalidArgument(f"{name}{at(first)} is masked: leave its row out, or fill it, as {name}.filled() does")
-    wide: NDArray[Any] = value.data if value.dtype.kind == "f" else value.data.astype(np.float64)
-    return np.where(mask, wide.dtype.type(np.nan), wide)
-
-
-def _imported(name: str, value: Any) -> NDArray[Any]:
-    try:
-        if not hasattr(value, "__dlpack_device__") or isinstance(value, np.ndarray):
-            return np.asarray(value)
-        device = int(value.__dlpack_device__()[0])
-        if device in _HOST_DEVICES:
-            return np.from_dlpack(value)
-    except (ValueError, BufferError) as error:  # a ragged list; a tensor that wants gradients
-        raise InvalidArgument(f"{name}: {error}") from None
-    copy = getattr(value, "cpu", None) or getattr(value, "get", None)  # torch; CuPy
-    if copy is None:
-        raise InvalidArgument(f"{name} lies on device {device} of DLPack, which the host cannot read")
-    return np.asarray(copy())
 
 
 def tell_copy(name: str, size: int, why: str) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import float_array, host_array, joined, shaped
+from ._arrays import float_array, joined, shaped
 from ._library import InvalidArgument
 from ._options import Array
+from ._values import host_array
 
 
 def box_rows(lower: Array, upper: Array) -> NDArray[np.float32]:
@@ -81,7 +82,10 @@ def mesh_arrays(mesh: Any) -> tuple[Array, Array]:
 
 
 def _of_tensors(mesh: Any) -> tuple[Array, Array]:
-    return mesh.vertex["positions"].numpy(), mesh.triangle["indices"].numpy()
+    """Those of an empty mesh are not there."""
+    empty = np.empty((0, 3), np.uint32)
+    vertices = mesh.vertex["positions"] if "positions" in mesh.vertex else empty
+    return vertices, mesh.triangle["indices"] if "indices" in mesh.triangle else empty
 
 
 def _of_polygons(mesh: Any) -> tuple[Array, Array]:

@@ -10,10 +10,11 @@ import pyopencl
 import pyopencl.array
 
 from . import _library, _structs
-from ._arrays import FLOAT, WORD
+from ._arrays import WORD
 from ._library import Handle, InvalidArgument, index_of, library, must
 from ._records import HIT
 from ._results import Hits
+from ._values import FLOAT
 
 
 def _span(array: Any) -> _structs.Span:

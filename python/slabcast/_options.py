@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library
-from ._arrays import FLOAT, word_array
+from ._arrays import word_array
 from ._library import InvalidArgument, flag, index_of, word
+from ._values import fields_of
 from ._watch import ProgressFunction
 
 Build = Literal["default", "flat", "fast", "high"]
@@ -90,7 +91,7 @@ def plain_options(options: Options) -> dict[str, int]:
 
 def skips_of(skip: Array, shape: tuple[int, ...], only: Optional[int]) -> NDArray[np.uint32]:
     """The option `skip` for rays of this shape, in a scene whose one geometry is `only`; None: it has several."""
-    if getattr(skip, "dtype", FLOAT).names is not None:
+    if fields_of(skip) is not None:
         array = np.stack([skip["primitive"], skip["geometry"]], axis=-1).astype(np.uint32, copy=False)
     else:
         array = word_array("skip", skip)

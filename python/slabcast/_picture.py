@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import FLOAT
 from ._results import is_hit
+from ._values import FLOAT
 from .rays import overview
 
 Colours = NDArray[np.float32]

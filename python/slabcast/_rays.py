@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import (
-    FLOAT,
     Parts,
     arrays_of,
     columns,
     common_shape,
-    host_array,
     narrow,
     refuse_beyond,
     shaped,
@@ -24,6 +22,7 @@ from ._arrays import (
     why_copied,
 )
 from ._library import InvalidArgument, OutOfMemory
+from ._values import FLOAT, host_array
 
 # Rays are put together so many at a time: 4 MiB, of which the caches hold most until they are cast.
 BLOCK = 1 << 17

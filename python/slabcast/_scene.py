@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _card, _library, _structs
-from ._arrays import FLOAT, WORD, at, float_array, shaped, word_array
+from ._arrays import WORD, float_array, shaped, word_array
 from ._card_arrays import is_on_card
 from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
@@ -22,6 +22,7 @@ from ._options import Array, Build, Layout, Mesh, Options, Query, Rows, Traversa
 from ._rays import Rays, no_room
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, CheckReport, Hits, SceneInfo, records
+from ._values import FLOAT, at, fields_of
 from ._watch import Watch
 
 if TYPE_CHECKING:
@@ -78,8 +79,8 @@ class Scene(Life):
     with t_min <= t <= t_max; t is in lengths of the direction. Results have the leading shape. float32 in C order is
     read where it lies. float64 is rounded, with a PrecisionWarning where that shows: far from the origin. Many rays
     that are not read where they lie are put together block by block, in constant memory. Arrays of DLPack are read in
-    place on the CPU and copied from CUDA. Masked numbers make invalid rays. Options lists what every cast takes by
-    name.
+    place on the CPU and copied from CUDA. Masked numbers, and those that pandas lacks, make invalid rays. Options
+    lists what every cast takes by name.
 
     Results that have fields have them as attributes too: hits.t is hits["t"]. A ray that hits nothing has t = inf and
     primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a direction of length zero) INVALID instead
@@ -644,8 +645,7 @@ class Scene(Life):
         levels is how many instances are in each other there, 0 for the scene's own geometry. For each of them, the
         scene's own first, instances is the id that add_instances returned, and index which of these instances it is.
         geometry is the id in the last model. A ray that hits nothing has geometry MISS or INVALID and no levels."""
-        fields = getattr(hits, "dtype", FLOAT).names
-        words = word_array("hits", hits) if fields is None else np.array(hits["geometry"], WORD, order="C")
+        words = word_array("hits", hits) if fields_of(hits) is None else np.array(hits["geometry"], WORD, order="C")
         out = records(words.shape, PATH)
         must(library.slab_scene_paths(self._committed().pointer, _address(words), words.size, _address(out)))
         return out
@@ -734,7 +734,7 @@ def _range(scene: Handle) -> NDArray[np.float32]:
 
 def _primitive_of(hit: Any) -> _structs.PrimitiveId:
     """The primitive that a hit, or (primitive, geometry), names."""
-    if getattr(hit, "dtype", FLOAT).names is not None:
+    if fields_of(hit) is not None:
         hit = hit["primitive"], hit["geometry"]
     words = word_array("hit", hit)
     if words.shape != (2,):

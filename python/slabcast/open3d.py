@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._geometry import mesh_arrays
 from ._library import InvalidArgument
 from ._results import INVALID, MISS
 from ._scene import Scene, _stats
@@ -41,12 +42,13 @@ class RaycastingScene:
 
     def add_triangles(self, vertex_positions: Any = None, triangle_indices: Any = None, *, mesh: Any = None) -> int:
         """Adds a mesh, and returns its geometry id: (n, 3) float32 and (m, 3) uint32, or one
-        t.geometry.TriangleMesh."""
+        TriangleMesh of open3d.t.geometry or, as Open3D's own does not take, of open3d.geometry."""
         if mesh is None and triangle_indices is None:
             mesh = vertex_positions
         if mesh is not None:
-            vertices = np.asarray(_host(mesh.vertex["positions"]), np.float32)
-            indices = np.asarray(_host(mesh.triangle["indices"]), np.uint32)
+            vertices, indices = mesh_arrays(mesh)
+            if vertices is mesh:
+                raise InvalidArgument(f"mesh is a {type(mesh).__qualname__}; what is taken is a TriangleMesh")
         else:
             vertices = _require("vertex_positions", vertex_positions, np.float32, 3)
             indices = _require("triangle_indices", triangle_indices, np.uint32, 3)

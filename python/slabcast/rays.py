@@ -14,9 +14,10 @@ from typing import Any, Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import FLOAT, float_array, host_array, shaped
+from ._arrays import float_array, shaped
 from ._library import InvalidArgument, library
 from ._options import Array
+from ._values import FLOAT, host_array
 
 Rays = NDArray[np.float32]
 Doubles = NDArray[np.float64]

@@ -384,7 +384,7 @@ REFUSED = [
     (lambda s: s.closest(RAYS.astype(object)), "rays has dtype object"),
     (lambda s: s.closest(RAYS.astype(complex)), "rays has dtype complex128"),
     (lambda s: s.closest("rays"), "rays has dtype <U4"),
-    (lambda s: s.closest(None), "rays has dtype object"),
+    (lambda s: s.closest(None), "rays is None; what is taken are real numbers"),
     (lambda s: s.closest(np.array(["2020-01-01"] * 8, "M8[D]")), "rays has dtype datetime64"),
     (lambda s: s.closest(ragged(), [0, 0, 1]), "origins"),
     (lambda s: s.closest(RAYS[:, :2], RAYS[:, 4:7]), r"origins has shape \(240, 2\); what is taken is \(\.\.\., 3\)"),
@@ -433,7 +433,7 @@ NAMED = [
     ('origins has fields: np.stack([origins["x"], origins["y"]', lambda s: s.any(COLUMNS, [0, 0, 1])),
     ('vertices has fields: np.stack([vertices["x"]', lambda s: s.add_mesh(COLUMNS[:3])),
     ('points has fields: np.stack([points["x"]', lambda s: s.contains(COLUMNS)),
-    ("rays has dtype object; what is taken are real numbers. Columns", lambda s: s.any(np.full((2, 8), None))),
+    ("rays has dtype object, since rays[0, 0] is None; what is taken", lambda s: s.any(np.full((2, 8), None))),
 ]
 
 

@@ -119,18 +119,30 @@ class Loader:
 
 
 class Data:
-    def __init__(self):
-        self.scene = made(5)
+    def __init__(self, state=5):
+        self.scene = made(state)
 
     def __getitem__(self, index):
         return float(self.scene.distance(RAYS[index]))
 
 
-def test_a_loader_that_forks_reads_its_parents_scene():
-    data = Data()
-    got = Loader(data, 3).all(40)
-    data.scene.commit()
-    assert got == data.scene.distance(RAYS).tolist()
+@pytest.mark.parametrize("state", [1, 3, 5])
+def test_loaders_that_fork_read_their_parents_scene(state):
+    """Also after the parent has cast, by which the pool's threads run, and after it has changed the scene."""
+    data = Data(state)
+    for epoch in range(3):
+        got = Loader(data, 3).all(40)
+        data.scene.commit()
+        assert got == data.scene.distance(RAYS).tolist()
+        data.scene.distance(np.tile(RAYS, (3000, 1)))
+        data.scene.add_boxes([epoch, -1, 0], [epoch + 7, 1, 6 + epoch])
+
+
+@pytest.mark.parametrize("kind", [slabcast.InvalidArgument, slabcast.InvalidState, slabcast.OutOfMemory])
+def test_what_a_worker_raises_reaches_its_parent(kind):
+    """Loaders pickle it, and make it anew from a text."""
+    raised = pickle.loads(pickle.dumps(kind("rays[3] is nan")))
+    assert type(raised) is kind and str(raised) == str(kind(str(raised))) == "rays[3] is nan"
 
 
 def test_joblib_and_dask_take_scenes():

@@ -1,9 +1,12 @@
 """The interface of Open3D's RaycastingScene: beside Open3D's own where it is installed, else what its documents say."""
 
+import types
+
 import numpy as np
 import pytest
 
 import shapes
+import slabcast
 from slabcast.open3d import RaycastingScene
 
 try:
@@ -112,6 +115,12 @@ def test_meshes_are_added_at_any_time(scene):
     assert scene.add_triangles(shapes.box()[0] + np.float32(20), shapes.box()[1]) == 1
     assert host(scene.cast_rays(down)["geometry_ids"]).tolist() == [0, 1]
     assert scene.add_triangles(vertex_positions=shapes.box()[0], triangle_indices=shapes.box()[1]) == 2
+    legacy = types.SimpleNamespace(vertices=shapes.box()[0].tolist(), triangles=shapes.box()[1].astype("i4"))
+    for mesh, at in ((legacy, 3), (types.SimpleNamespace(vertex={}, triangle={}), 4)):
+        assert scene.add_triangles(mesh) == at
+    for wrong in (types.SimpleNamespace(points=[]), 7, "box.ply"):
+        with pytest.raises(slabcast.InvalidArgument, match=f"mesh is a {type(wrong).__name__}; what is taken is a Tri"):
+            scene.add_triangles(wrong)
 
 
 def test_an_empty_scene_and_invalid_rays_are_missed(scene):
