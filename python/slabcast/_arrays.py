@@ -275,12 +275,16 @@ def common_shape(parts: Parts, arrays: list[Any]) -> tuple[int, ...]:
         raise InvalidArgument(f"shapes that do not fit each other: {told}") from None
 
 
-def narrow(parts: Parts, arrays: list[Any]) -> tuple[list[Any], list[float]]:
-    """The arrays of parts as float32, before they are broadcast, and how far each was moved."""
+def narrow(parts: Parts, arrays: list[Any], but: tuple[int, ...] = ()) -> tuple[list[Any], list[float]]:
+    """The arrays of parts as float32, before they are broadcast, and how far each was moved. Those of the leading shape
+    `but` are left as they are: they are rounded where parts are put together."""
     kept, moved = list(arrays), [0.0] * len(arrays)
     for k, array in enumerate(arrays):
-        if type(array) is not float and array.dtype != FLOAT:
-            kept[k], moved[k] = rounded(parts[k][0], array)
+        if type(array) is float or array.dtype == FLOAT:
+            continue
+        name, _, width = parts[k]
+        if not but or (array.shape[:-1] if width else array.shape) != but:
+            kept[k], moved[k] = rounded(name, array)
     return kept, moved
 
 

@@ -50,7 +50,7 @@ class Rays:
             if t_min is not None or t_max is not None:
                 raise InvalidArgument("t_min and t_max go with origins and directions; rays of (..., 8) have their own")
             self._parts: Parts = (("rays", rays, 8),)
-            self._given = [_of_one(rays)]
+            self._given: list[Any] = [_of_one(rays)]
         else:
             self._parts = (
                 ("origins", rays, 3),
@@ -61,26 +61,19 @@ class Rays:
             self._given = arrays_of(*self._parts, of_rays=True)
         self.shape = common_shape(self._parts, self._given)
         self.count = math.prod(self.shape)
-        self._narrow()
+        self._arrays, self._moved = narrow(self._parts, self._given, self.shape)
         one = self._arrays[0]
         if directions is None and one.dtype == FLOAT and one.flags.c_contiguous and one.flags.aligned:
             self._whole = one
 
-    def _narrow(self) -> None:
-        """Rounds what is broadcast. The rest is rounded where rays are put together."""
-        is_whole = [
-            not isinstance(array, float) and (array.shape[:-1] if width else array.shape) == self.shape != ()
-            for (_, _, width), array in zip(self._parts, self._given)
-        ]
-        small, self._moved = narrow(self._parts, [0.0 if w else a for w, a in zip(is_whole, self._given)])
-        self._arrays = [array if whole else kept for whole, array, kept in zip(is_whole, self._given, small)]
-
     def _put(self, arrays: list[Any], out: NDArray[np.float32]) -> None:
         """Puts rays together in `out`."""
-        for k, moved in enumerate(columns(self._parts, arrays, out)):
-            if moved == np.inf:
-                refuse_beyond(self._parts[k][0], self._given[k])
-            self._moved[k] = max(self._moved[k], moved)
+        moved = columns(self._parts, arrays, out)
+        if any(moved):
+            if np.inf in moved:
+                beyond = moved.index(np.inf)
+                refuse_beyond(self._parts[beyond][0], self._given[beyond])
+            self._moved = list(map(max, self._moved, moved))
 
     def _tell_losses(self) -> None:
         """Once all of them are put together."""
