@@ -18,6 +18,7 @@ from . import rays
 from ._arrays import CopyWarning, PrecisionWarning
 from ._device import Device, ScalarWarning, devices, warn_where_scalar
 from ._explain import Explanation, Step
+from ._host_memory import empty, empty_rays
 from ._library import (
     BuildFailed,
     Cancelled,
@@ -69,6 +70,8 @@ __all__ = [
     "Step",
     "Unsupported",
     "devices",
+    "empty",
+    "empty_rays",
     "is_hit",
     "rays",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library, _structs
-from ._arrays import FLOAT, WORD
+from ._arrays import WORD
 from ._card_arrays import CardArray, CardRecords, card_number, is_on_card, see
 from ._card_packages import Package, package_of
 from ._dlpack import Place
@@ -21,6 +21,7 @@ from ._library import Handle, InvalidArgument, index_of, library, must
 from ._options import Options, plain_options
 from ._records import HIT
 from ._results import Hits
+from ._values import FLOAT
 
 if TYPE_CHECKING:
     from ._cuda import Card, Event

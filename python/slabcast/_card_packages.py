@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import FLOAT, WORD, columns
+from ._arrays import WORD, columns
 from ._card_arrays import Block, CardArray, stream_of
 from ._library import InvalidArgument
+from ._values import FLOAT
 
 if TYPE_CHECKING:
     from ._cuda import Card

@@ -131,6 +131,8 @@ for _name, _arguments in {
     "context_card": (c_void_p, POINTER(c_void_p), POINTER(c_int)),
     "context_device": (c_void_p, POINTER(DeviceInfo)),
     "context_devices": (c_void_p, c_void_p, c_size_t, POINTER(c_size_t)),
+    "host_alloc": (c_void_p, c_size_t, POINTER(c_void_p)),
+    "host_free": (c_void_p, c_void_p),
     "scene_create": (c_void_p, POINTER(c_void_p)),
     "scene_add_planes": _add,
     "scene_add_spheres": _add,

@@ -66,6 +66,8 @@ class Options(TypedDict, total=False):
             edge or a vertex of a triangle hits it; at a shared one it hits every triangle there.
         progress: progress(rays_done, rays_total), called while rays are cast. A true value ends the cast with
             Cancelled, and an exception ends it as well.
+        out: an array of NumPy that takes the results and is returned, of their shape and dtype (slabcast.HIT and so
+            on): of slabcast.empty(), or one that is used again. all(), check() and explain() take none.
     """
 
     mask: int
@@ -74,6 +76,7 @@ class Options(TypedDict, total=False):
     face_forward: bool
     edges: Literal["half_open", "closed"]
     progress: Optional[ProgressFunction]
+    out: NDArray[Any]
 
 
 def plain_options(options: Options) -> dict[str, int]:
@@ -81,6 +84,8 @@ def plain_options(options: Options) -> dict[str, int]:
     for name in options:
         if name not in Options.__annotations__:
             raise TypeError(f"a cast takes no {name!r}; by name it takes {', '.join(Options.__annotations__)}")
+    if options.get("out") is not None:
+        raise InvalidArgument("out is taken by casts of arrays of the host with one result a ray, and not here")
     return {
         "mask": word("mask", options.get("mask", 0)),
         "cull": index_of("cull", options.get("cull", "none"), _library.CULLS),

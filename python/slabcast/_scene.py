@@ -16,6 +16,7 @@ from ._card_arrays import is_on_card
 from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
 from ._geometry import box_rows, mesh_arrays, obb_rows, plane_rows, sphere_rows, transform_rows
+from ._host_memory import place_of
 from ._library import Handle, InvalidArgument, InvalidState, flag, index_of, library, must, word
 from ._life import Life, placing
 from ._options import Array, Build, Layout, Mesh, Options, Query, Rows, Traversal, plain_options, skips_of
@@ -542,18 +543,15 @@ class Scene(Life):
         self, query: str, rays: Array, directions: Array, t_min: Array, t_max: Array, options: Options
     ) -> Records:
         scene = self._committed()
+        parts = rays, directions, t_min, t_max
         if _is_opencl(rays):
             return self._enqueue(query, scene, rays, directions, t_min, t_max, options)  # type: ignore[no-any-return]
         if is_on_card(rays, directions):
-            parts = rays, directions, t_min, t_max
             return _card.cast(self, scene, query, parts, _RESULTS[query][1], options)  # type: ignore[no-any-return]
-        given = Rays(rays, directions, t_min, t_max, lambda: _range(scene))
+        given = Rays(*parts, lambda: _range(scene))
         function, dtype = _RESULTS[query]
-        make: Any = np.empty if dtype.names is None else records
-        try:
-            out = make(given.shape, dtype)
-        except (MemoryError, ValueError):
-            raise no_room(f"the results of {query}", given.count) from None
+        place = options.pop("out", None)
+        out: Any = _room(query, given, dtype) if place is None else place_of(place, given.shape, dtype, parts)
         if given.is_in_blocks and self._cast_blocks(scene, function, given, out, options):
             return out  # type: ignore[no-any-return]
         array = given.whole()
@@ -724,6 +722,14 @@ def _stats(scene: Handle) -> _structs.SceneStats:
     stats = _structs.SceneStats()
     must(library.slab_scene_info(scene.pointer, byref(stats)))
     return stats
+
+
+def _room(query: str, given: Rays, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An array for the results of a cast."""
+    try:
+        return np.empty(given.shape, dtype) if dtype.names is None else records(given.shape, dtype)
+    except (MemoryError, ValueError):
+        raise no_room(f"the results of {query}", given.count) from None
 
 
 def _range(scene: Handle) -> NDArray[np.float32]:

@@ -141,7 +141,7 @@ declare -A built=([tests]="$cc" [clang]="clang for $target")
 build_needs
 [[ $system != windows ]] || begin_wine
 PKG_CONFIG_LIBDIR=$build/needs/lib/pkgconfig slabcast tests "-DCMAKE_C_COMPILER=$cc" -DSLABCAST_TESTS=NATIVE \
-  -DSLABCAST_TEST_TIMEOUT=3600 "-DCMAKE_CROSSCOMPILING_EMULATOR=$(IFS=';' && echo "${emulator[*]}")"
+  -DSLABCAST_TEST_TIMEOUT=7200 "-DCMAKE_CROSSCOMPILING_EMULATOR=$(IFS=';' && echo "${emulator[*]}")"
 run_tests
 for width in "${lanes[@]}"; do compare tests "$width" "$(scaled 50000)"; done
 if [[ $system-$extent == windows-whole ]]; then compare_program; fi
