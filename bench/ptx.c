@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda.h"
+#include "cuda/api.h"
 #include "native/native.h"
 #include "scene/scene.h"
 #include "sets/answers.h"
@@ -45,6 +45,7 @@ static const program programs[] = {
 typedef struct loaded {
   CUmodule module;
   CUfunction function;
+  int registers, group; /* of a work-item; work-items of a group */
 } loaded;
 
 typedef struct bench {
@@ -60,9 +61,14 @@ typedef struct bench {
 
 /* ---- the driver ---- */
 
+/* What the library calls, and a clock. */
+#define FUNCTIONS(X) \
+  CUDA_FUNCTIONS(X)  \
+  X(cuEventElapsedTime, "cuEventElapsedTime", (float *milliseconds, CUevent begin, CUevent end))
+
 static struct {
 #define FUNCTION(name, symbol, parameters) CUresult(*name) parameters;
-  CUDA_FUNCTIONS(FUNCTION)
+  FUNCTIONS(FUNCTION)
 #undef FUNCTION
 } cuda;
 
@@ -79,16 +85,16 @@ static bool cuda_load(void) {
     fprintf(stderr, "bench_ptx: libcuda.so.1 has no function %s\n", symbol); \
     return false;                                                            \
   }
-  CUDA_FUNCTIONS(FUNCTION)
+  FUNCTIONS(FUNCTION)
 #undef FUNCTION
   return true;
 }
 
 static bool good(CUresult code, const char *what) {
-  const char *text = NULL;
-  if (code == 0) return true;
-  if (cuda.cuGetErrorString(code, &text) != 0 || text == NULL) text = "unknown";
-  fprintf(stderr, "bench_ptx: %s failed with %d: %s\n", what, code, text);
+  const char *name = NULL;
+  if (code == CUDA_SUCCESS) return true;
+  if (cuda.cuGetErrorName(code, &name) != CUDA_SUCCESS || name == NULL) name = "unknown";
+  fprintf(stderr, "bench_ptx: %s failed with %d: %s\n", what, code, name);
   return false;
 }
 
@@ -101,12 +107,19 @@ static bool open_card(bench *b) {
       !good(cuda.cuDevicePrimaryCtxRetain(&context, b->device), "cuDevicePrimaryCtxRetain"))
     return false;
   printf("%s\n", name);
-  return good(cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  return good(cuda.cuCtxPushCurrent(context), "cuCtxPushCurrent");
 }
+
+/* All on CUDA's default stream. */
+static bool finish(void) { return good(cuda.cuStreamSynchronize(NULL), "cuStreamSynchronize"); }
 
 static bool upload(const void *bytes, size_t size, CUdeviceptr *to) {
   if (!good(cuda.cuMemAlloc(to, size), "cuMemAlloc")) return false;
-  return bytes == NULL || good(cuda.cuMemcpyHtoD(*to, bytes, size), "cuMemcpyHtoD");
+  return bytes == NULL || (good(cuda.cuMemcpyHtoDAsync(*to, bytes, size, NULL), "cuMemcpyHtoDAsync") && finish());
+}
+
+static bool download(void *to, CUdeviceptr from, size_t size) {
+  return size == 0 || (good(cuda.cuMemcpyDtoHAsync(to, from, size, NULL), "cuMemcpyDtoHAsync") && finish());
 }
 
 /* ---- modules ---- */
@@ -128,7 +141,7 @@ static char *read_text(const char *path) {
 
 static bool load(const bench *b, const program *p, slab_query query, loaded *to) {
   char path[4096], log[8192] = "";
-  const int names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  int names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, (void *)(sizeof log - 1)};
   snprintf(path, sizeof path, "%s/%s-query%d-kinds%u.ptx", b->folder, p->kernel, (int)PROGRAM_QUERY(query),
            1u << p->kind);
@@ -136,9 +149,15 @@ static bool load(const bench *b, const program *p, slab_query query, loaded *to)
   if (text == NULL) return false;
   const CUresult code = cuda.cuModuleLoadDataEx(&to->module, text, 2, names, values);
   free(text);
-  if (code != 0) fprintf(stderr, "bench_ptx: %s: %s\n", path, log);
-  return good(code, "cuModuleLoadDataEx") &&
-         good(cuda.cuModuleGetFunction(&to->function, to->module, p->kernel), "cuModuleGetFunction");
+  if (code != CUDA_SUCCESS) fprintf(stderr, "bench_ptx: %s: %s\n", path, log);
+  const bool done =
+      good(code, "cuModuleLoadDataEx") &&
+      good(cuda.cuModuleGetFunction(&to->function, to->module, p->kernel), "cuModuleGetFunction") &&
+      good(cuda.cuFuncGetAttribute(&to->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, to->function), "cuFuncGetAttribute") &&
+      good(cuda.cuFuncGetAttribute(&to->group, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, to->function),
+           "cuFuncGetAttribute");
+  if (to->group > GROUP) to->group = GROUP;
+  return done;
 }
 
 /* ---- a cast ---- */
@@ -189,20 +208,20 @@ static void free_all(arguments *a) {
     if (buffers[i] != 0) cuda.cuMemFree(buffers[i]);
 }
 
-static bool launch(const bench *b, const program *p, CUfunction function, arguments *a, double *seconds) {
+static bool launch(const bench *b, const program *p, const loaded *code, arguments *a, double *seconds) {
   void *parameters[PARAMETERS] = {&a->rays,  &a->results, &a->offsets,  &a->table, &a->blocks,
                                   &a->skips, &a->invalid, &a->uniforms, &a->nodes};
-  const size_t items = (b->n + p->rays_each - 1) / p->rays_each;
+  const unsigned items = (unsigned)((b->n + p->rays_each - 1) / p->rays_each), group = (unsigned)code->group;
   CUevent begin = NULL, end = NULL;
   float milliseconds = 0.0f;
-  const bool done =
-      good(cuda.cuEventCreate(&begin, 0), "cuEventCreate") && good(cuda.cuEventCreate(&end, 0), "cuEventCreate") &&
-      good(cuda.cuEventRecord(begin, NULL), "cuEventRecord") &&
-      good(cuda.cuLaunchKernel(function, (unsigned)((items + GROUP - 1) / GROUP), 1, 1, GROUP, 1, 1, 0, NULL,
-                               parameters, NULL),
-           "cuLaunchKernel") &&
-      good(cuda.cuEventRecord(end, NULL), "cuEventRecord") && good(cuda.cuCtxSynchronize(), "cuCtxSynchronize") &&
-      good(cuda.cuEventElapsedTime(&milliseconds, begin, end), "cuEventElapsedTime");
+  const bool done = good(cuda.cuEventCreate(&begin, 0), "cuEventCreate") &&
+                    good(cuda.cuEventCreate(&end, 0), "cuEventCreate") &&
+                    good(cuda.cuEventRecord(begin, NULL), "cuEventRecord") &&
+                    good(cuda.cuLaunchKernel(code->function, (items + group - 1) / group, 1, 1, group, 1, 1, 0, NULL,
+                                             parameters, NULL),
+                         "cuLaunchKernel") &&
+                    good(cuda.cuEventRecord(end, NULL), "cuEventRecord") && finish() &&
+                    good(cuda.cuEventElapsedTime(&milliseconds, begin, end), "cuEventElapsedTime");
   if (begin != NULL) cuda.cuEventDestroy(begin);
   if (end != NULL) cuda.cuEventDestroy(end);
   *seconds = 1e-3 * (double)milliseconds;
@@ -267,25 +286,22 @@ static bool cast_set(bench *b, const program *p, slab_query query, slab_scene *s
                      const char *set) {
   arguments a = {0};
   timing t = {0};
-  int registers = 0;
   char what[80];
   snprintf(what, sizeof what, "%s, %s, %s rays", p->kernel, answer_name(query), set);
   if (!cast_wanted(b, query, scene)) return false;
-  bool done =
-      upload_all(b, p, query, atomic_load(&scene->committed), &a) &&
-      good(cuda.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, code->function), "cuFuncGetAttribute");
+  bool done = upload_all(b, p, query, atomic_load(&scene->committed), &a);
   for (int r = -1; done && r < b->rounds; r++) { /* the first is warm-up */
     double seconds;
-    done = launch(b, p, code->function, &a, &seconds);
+    done = launch(b, p, code, &a, &seconds);
     if (r >= 0) t.seconds[t.rounds++] = seconds;
   }
-  done = done && good(cuda.cuMemcpyDtoH(b->results.results, a.results, result_bytes(b, query)), "cuMemcpyDtoH");
+  done = done && download(b->results.results, a.results, result_bytes(b, query));
   free_all(&a);
   if (!done) return false;
   const bool equal = compare(b, what, query), right = judge(b, what, query, scene);
   if (equal && right)
     printf("%-10s %-8s %-8s | %9zu rays | %3d registers | %9.1f Mrays/s | answers equal\n", p->kernel,
-           answer_name(query), set, b->n, registers, 1e-6 * (double)b->n / timing_summarise(&t).best);
+           answer_name(query), set, b->n, code->registers, 1e-6 * (double)b->n / timing_summarise(&t).best);
   return equal && right;
 }
 
@@ -384,6 +400,8 @@ int main(int count, char **words) {
   }
   if (!cuda_load() || !open_card(&b)) return SKIPPED;
   const bool done = run(&b);
+  CUcontext own;
+  cuda.cuCtxPopCurrent(&own);
   cuda.cuDevicePrimaryCtxRelease(b.device);
   return done ? 0 : 1;
 }

@@ -55,20 +55,20 @@ limited() {
   sed "${limit:+/\.entry/,/^{/s/^{/.maxnreg $limit\n{/}"
 }
 
-# write_ptx FOLDER: what bench_ptx loads. Its first line says the query, which the code alone does not.
+# write_ptx FOLDER: what bench_ptx loads. Its first line names the program as cmake/ptx.cmake does.
 write_ptx() {
-  local kernel query kinds name
+  local kernel query kinds shapes name
   mkdir -p "$1"
-  while read -r kernel kinds; do
+  while read -r kernel kinds shapes; do
     for query in "${queries[@]}"; do
       name=$1/$kernel-query$query-kinds$kinds.ptx
       to_ptx -DSLAB_QUERY="$query" -DSLAB_KINDS="$kinds" "$exact" -S -o - "$root/kernels/$kernel.cl" |
-        limited "$kernel" "$kinds" | sed "1i// query $query" >"$name.part" || die "$kernel.cl fails for nvptx64"
+        limited "$kernel" "$kinds" | sed "1i// $kernel-$query-$shapes" >"$name.part" || die "$kernel.cl fails for nvptx64"
       mv "$name.part" "$name"
     done
   done <<END
-compressed $triangles
-flat $boxes
+compressed $triangles triangles
+flat $boxes boxes
 END
 }
 

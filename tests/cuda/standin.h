@@ -12,6 +12,7 @@ STANDIN CUresult cuCtxCreate(CUcontext *, unsigned flags, CUdevice) __asm__("cuC
 STANDIN CUresult cuCtxDestroy(CUcontext) __asm__("cuCtxDestroy_v2");
 STANDIN CUresult cuCtxGetCurrent(CUcontext *) __asm__("cuCtxGetCurrent");
 STANDIN CUresult cuEventQuery(CUevent) __asm__("cuEventQuery"); /* of the Python package */
+STANDIN CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) __asm__("cuEventElapsedTime");
 
 /* The nth call from now on that can fail does, once; 0: none. Whether the one before has been reached. */
 STANDIN int standin_fail(unsigned long later, CUresult code);
