@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Cards by CUDA, on the stand-in for their driver (tests/cuda): calls that fail, commands in any order, and both
+# sanitizers, for which it builds what they need of those presets.
+# shellcheck source=tests/prove/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tools/toolchain.sh
+source tools/toolchain.sh
+export CLANG
+
+release=$PROVE_BIN/..
+tests=(test_interop_cuda test_updates_cuda test_contexts_cuda test_threads test_fork test_batch_all test_scene test_gaps)
+status=0
+
+# under BUILD COMMAND...: with the stand-in and slabcast-cuda of this build.
+under() {
+  local build=$1
+  shift
+  LD_LIBRARY_PATH=$build/tests/cuda/standin:$build SLABCAST_BACKENDS=cuda SLABCAST_TEST_WIDTH=1 "$@" >&2
+}
+
+# sanitized PRESET: its build of these tests. Kernels that are ready are taken: the sanitizers do not know OpenCL C.
+sanitized() {
+  cmake --preset "$1" -DSLABCAST_TESTS=ON -DSLABCAST_NATIVE_OBJECTS="$(realpath "$release/native")" >&2
+  cmake --build "build/$1" --target slabcast slab_cuda slab_cuda_standin "${tests[@]}" >&2
+}
+
+# Every fault, or every nth.
+step_of() { awk -v s="$PROVE_SCALE" 'BEGIN { printf "%.0f\n", s < 1 ? 1 / s : 1 }'; }
+
+# judge FIGURE TARGET FAILED RESULT
+judge() {
+  (($3 == 0)) || status=1
+  row "$1" "$2" "$4"
+}
+
+echo "runtime: the stand-in for NVIDIA's driver"
+
+failed=0
+faults=$(tests/cuda/faults.sh "$SLABCAST" "$release/tests/cuda/standin" "$release" "$(step_of)" | tail -n 1) || failed=1
+judge "each call of the driver that fails, once and from then on, in three casts: a crash, other bytes, no message, a handle kept" \
+  0 "$failed" "$failed of ${faults:-no faults}"
+
+orders=$(scaled 200) failed=0
+for ((i = 0; i < orders; i++)); do
+  for test in test_interop_cuda test_updates_cuda test_contexts_cuda test_threads; do
+    SLABCAST_TEST_SEED=$((PROVE_SEED + i)) under "$release" env SLAB_CUDA_LATE=$((7 * i + 1)) "$PROVE_BIN/$test" || failed=$((failed + 1))
+  done
+done
+judge "orders of commands of several streams, drawn by chance, each with other scenes: tests that fail" 0 "$failed" "$failed of $((4 * orders))"
+
+sanitized asan
+failed=0
+for test in "${tests[@]}"; do
+  for late in 0 7; do
+    ASAN_OPTIONS=detect_leaks=1 under build/asan env SLAB_CUDA_LATE=$late "build/asan/bin/$test" || failed=$((failed + 1))
+  done
+done
+judge "under the address and undefined-behaviour sanitizers, leaks included: tests that fail" 0 "$failed" "$failed of $((2 * ${#tests[@]}))"
+
+sanitized tsan
+failed=0
+tests/tsan.sh "$PWD/build/tsan" cuda:{test_interop_cuda,test_updates_cuda,test_contexts_cuda,test_threads,test_batch_all} >&2 || failed=1
+judge "several contexts from several threads, under the thread sanitizer: runs with a report" 0 "$failed" "$failed"
+exit "$status"
