@@ -22,16 +22,16 @@ uint64_t ply_count_read(const char count[PLY_COUNT]) {
 }
 
 /* A text that grows. */
-typedef struct text {
+typedef struct growing {
   char *at;
   size_t size, capacity;
   int failed;
-} text;
+} growing;
 
 /* Readers take lines of 1,024 bytes at most (rply): a name of 255 bytes has 765 at most when it is escaped. */
 enum { LINE_MAX_BYTES = 1024 };
 
-static void append(text *t, const char *line, size_t size) {
+static void append(growing *t, const char *line, size_t size) {
   if (t->failed) return;
   if (t->size + size > t->capacity) {
     const size_t capacity = 2 * (t->size + size);
@@ -47,14 +47,14 @@ static void append(text *t, const char *line, size_t size) {
   t->size += size;
 }
 
-static void append_text(text *t, const char *line) { append(t, line, strlen(line)); }
+static void append_text(growing *t, const char *line) { append(t, line, strlen(line)); }
 
 static const char *type_of(char kind) {
   return kind == 'f' ? "float" : kind == 'D' ? "double" : kind == 'b' ? "uchar" : "uint";
 }
 
 /* Vectors have names as nx, ny, nz. */
-static void append_property(text *t, const result_field *field) {
+static void append_property(growing *t, const result_field *field) {
   char line[80];
   for (unsigned i = 0; i < field->count; i++) {
     const int size =
@@ -84,7 +84,7 @@ static size_t escape(uint32_t code, int plain, char *place) {
 }
 
 /* Blanks at the ends of a line are lost in most readers. */
-static void append_name(text *t, uint32_t geometry, const char *name) {
+static void append_name(growing *t, uint32_t geometry, const char *name) {
   char line[LINE_MAX_BYTES];
   size_t size = (size_t)snprintf(line, sizeof line, "comment geometry %" PRIu32 " ", geometry);
   for (const char *at = name; *at && size + 16 < sizeof line;) {
@@ -100,7 +100,7 @@ static void append_name(text *t, uint32_t geometry, const char *name) {
 
 ply_header ply_header_of(const result_row *row, const result_labels *names, const char *note) {
   char count[PLY_COUNT];
-  text t = {0};
+  growing t = {0};
   append_text(&t, "ply\nformat binary_little_endian 1.0\n");
   if (note[0]) {
     append_text(&t, "comment ");
