@@ -152,6 +152,7 @@ static int import_scene(assimp_files *files, mesh_builder *b) {
   aiAttachLogStream(&log);
   const struct aiScene *scene = import_file(files);
   aiDetachLogStream(&log);
+  if (damage[0] == '\0') assimp_lacks(files->file, damage);
   const bool is_scene = scene && scene->mRootNode;
   int failed = 0;
   if (!is_scene || damage[0]) failed = note_loss(b, files, damage, is_scene);

@@ -48,7 +48,13 @@ static char *read_other(assimp_files *files, const char *path, size_t *size) {
   const size_t folder = (size_t)(os_name_in(mesh) - mesh);
   const char *name = folder > 0 && !strncmp(path, mesh, folder) ? path + folder : path;
   const char *fault = files->name[0] ? files_alone : files_fault(name);
-  if (fault == NULL) return files_read_beside(mesh, name, size, files->builder);
+  char *bytes = fault ? NULL : files_read_beside(mesh, name, size, files->builder);
+  if (bytes && lwob_is(&(mesh_file){.bytes = bytes, .size = *size})) {
+    free(bytes);
+    bytes = NULL;
+    fault = "objects of LightWave 5 are read alone, not within scenes";
+  }
+  if (fault == NULL) return bytes;
   if (files->denied[0] == '\0')
     snprintf(files->denied, sizeof files->denied, "it names the file \"%.70s\": %s", name, fault);
   return NULL;

@@ -127,7 +127,7 @@ assimp_change assimp_change_of(const mesh_file *file) {
   return ASSIMP_KEEPS;
 }
 
-/* ---- axis and unit --------------------------------------------------------------- */
+/* ---- XML -------------------------------------------------------------------------- */
 
 /* The text behind an XML element's name where the element first begins; NULL: there is none. */
 static const char *find_element(const char *text, const char *name) {
@@ -161,6 +161,62 @@ static const char *find_attribute(const char *at, const char *name) {
   }
 }
 
+/* ---- what 3MF requires ------------------------------------------------------------ */
+
+#ifdef SLABCAST_ZLIB
+static const char model_name[] = "3D/3dmodel.model";
+
+/* Extensions that a model of faces and places is whole without. */
+static bool is_beside(const char *uri, size_t length) {
+  static const char *const parts[] = {"/material/", "/production/", "/trianglesets/"};
+  char text[160];
+  snprintf(text, sizeof text, "%.*s", (int)length, uri);
+  return has_any(text, parts, sizeof parts / sizeof *parts);
+}
+
+/* `model` is behind that element's name. */
+static bool requires_more(const char *model, char loss[ASSIMP_LOSS_MAX]) {
+  const char *at = find_attribute(model, "requiredextensions"), *blanks = " \t\r\n";
+  char name[80];
+  while (at && (at += strspn(at, blanks), *at) && !strchr("\"'", *at)) {
+    const size_t length = strcspn(at, " \t\r\n\"'");
+    snprintf(name, sizeof name, "xmlns:%.*s", length < 70 ? (int)length : 70, at);
+    const char *uri = find_attribute(model, name), *shown = uri ? uri : at;
+    const size_t shown_length = uri ? strcspn(uri, "\"'") : length;
+    if (uri == NULL || !is_beside(uri, shown_length)) {
+      snprintf(loss, ASSIMP_LOSS_MAX, "it requires the extension \"%.*s\", which is not read",
+               shown_length < 100 ? (int)shown_length : 100, shown);
+      return true;
+    }
+    at += length;
+  }
+  return false;
+}
+
+bool assimp_lacks(const mesh_file *file, char loss[ASSIMP_LOSS_MAX]) {
+  size_t size = 0;
+  char *text = os_same_name(file->ending, "3mf") ? zip_text(file->bytes, file->size, model_name, &size) : NULL;
+  const char *model = text ? find_element(text, "model") : NULL;
+  bool lacks = model && requires_more(model, loss);
+  if (model && !lacks && strstr(model, ":path=") != NULL) {
+    snprintf(loss, ASSIMP_LOSS_MAX, "it has objects in other files of its archive, which are not read");
+    lacks = true;
+  }
+  free(text);
+  return lacks;
+}
+
+#else
+
+bool assimp_lacks(const mesh_file *file, char loss[ASSIMP_LOSS_MAX]) {
+  (void)file, (void)loss;
+  return false;
+}
+
+#endif
+
+/* ---- axis and unit --------------------------------------------------------------- */
+
 static double unit_called(const char *name) {
   static const struct {
     const char *name;
@@ -192,7 +248,7 @@ static void amf_facts(const char *text, double *unit) {
 static void threemf_facts(const mesh_file *file, char *up, double *unit) {
 #ifdef SLABCAST_ZLIB
   char text[4096];
-  if (zip_begin_of(file->bytes, file->size, "3D/3dmodel.model", text, sizeof text) == 0) return;
+  if (zip_begin_of(file->bytes, file->size, model_name, text, sizeof text) == 0) return;
   const char *element = find_element(text, "model"), *name = element ? find_attribute(element, "unit") : NULL;
   *unit = name ? unit_called(name) : 1e-3;
 #else

@@ -12,6 +12,10 @@ enum { ASSIMP_LOSS_MAX = 200 };
  * what is lost. */
 bool assimp_is_loss(const char *line, char loss[ASSIMP_LOSS_MAX]);
 
+/* The same of what it passes over without a line, in 3MF: extensions that the file requires, and objects in other files
+ * of its archive. */
+bool assimp_lacks(const mesh_file *, char loss[ASSIMP_LOSS_MAX]);
+
 /* What the library does to the coordinates of a format by itself, in release 5.2.5. */
 typedef enum assimp_change {
   ASSIMP_KEEPS,

@@ -6,6 +6,9 @@
 #include "program/mesh/files.h"
 #include "program/mesh/scan.h"
 #include "program/mesh/utf16.h"
+#ifdef SLABCAST_ZLIB
+#include "program/mesh/zip.h"
+#endif
 #include "program/os/file.h"
 
 /* The text after the last dot of a file's name; NULL if there is none. */
@@ -63,37 +66,61 @@ static mesh_reader *reader_of(const mesh_file *file) {
   return read_assimp;
 }
 
-/* A text in UTF-16 becomes one in UTF-8. */
-static void read_bytes(mesh_file *file) {
-  size_t size = 0;
-  file->bytes = files_read(file->path, &file->size);
-  char *text = file->bytes ? utf16_to_utf8(file->bytes, file->size, &size) : NULL;
+static void take_text(mesh_file *file, char *text, size_t size) {
   if (text == NULL) return;
   free(file->bytes);
   file->bytes = text;
   file->size = size;
 }
 
-/* ZGL is so always, and the import library unpacks it. */
-static bool is_packed(const mesh_file *file) {
-  const bool is_gzip = file->size > 2 && !memcmp(file->bytes, "\x1F\x8B", 2);
-  return is_gzip && !(file->named && os_same_name(file->ending, "zgl"));
+/* Formats whose text is packed. It has no name of its own then, and is read alone. */
+static int unpack(mesh_file *file, mesh_builder *builder) {
+#ifdef SLABCAST_ZLIB
+  static const struct {
+    const char *ending, *text_ending;
+    char *(*unpack)(const char *bytes, size_t size, size_t *text_size);
+    const char *fault;
+  } packings[] = {{"zae", "dae", zip_collada, "it is no archive that has a Collada file, or it is damaged"},
+                  {"zgl", "xgl", zip_inflated, "it is not packed by zlib, or it is damaged"}};
+  for (size_t i = 0; file->named && i < sizeof packings / sizeof *packings; i++) {
+    size_t size = 0;
+    if (!os_same_name(file->ending, packings[i].ending)) continue;
+    char *text = packings[i].unpack(file->bytes, file->size, &size);
+    if (text == NULL) return mesh_builder_refuse(builder, "%s", packings[i].fault);
+    take_text(file, text, size);
+    file->ending = packings[i].text_ending;
+    file->named = false;
+  }
+#else
+  (void)file, (void)builder;
+#endif
+  return 0;
+}
+
+/* A text in UTF-16 becomes one in UTF-8. */
+static void translate(mesh_file *file) {
+  size_t size = 0;
+  char *text = utf16_to_utf8(file->bytes, file->size, &size);
+  take_text(file, text, size);
+}
+
+static int read_text(mesh_file *file, mesh_builder *builder) {
+  if (file->size > 2 && !memcmp(file->bytes, "\x1F\x8B", 2))
+    return mesh_builder_refuse(builder, "it is packed by gzip; a pipe unpacks it: --mesh <(zcat FILE)");
+  if (unpack(file, builder) != 0) return -1;
+  translate(file);
+  if (file->ending == NULL) file->ending = told_by_bytes(file);
+  if (file->ending == NULL)
+    return mesh_builder_refuse(builder, "its bytes are not those of OBJ, PLY, STL, OFF or glTF");
+  return reader_of(file)(file, builder);
 }
 
 static int read_file(const char *path, mesh_builder *builder) {
   mesh_file file = {.path = path, .ending = ending_of(path)};
   file.named = file.ending != NULL;
-  read_bytes(&file);
-  int failed = -1;
-  if (file.bytes == NULL) {
-    mesh_builder_refuse(builder, "it cannot be read, or there is no memory for it");
-  } else if (is_packed(&file)) {
-    mesh_builder_refuse(builder, "it is packed by gzip; a pipe unpacks it: --mesh <(zcat FILE)");
-  } else if (!file.named && (file.ending = told_by_bytes(&file)) == NULL) {
-    mesh_builder_refuse(builder, "its bytes are not those of OBJ, PLY, STL, OFF or glTF");
-  } else {
-    failed = reader_of(&file)(&file, builder);
-  }
+  file.bytes = files_read(path, &file.size);
+  const int failed = file.bytes ? read_text(&file, builder)
+                                : mesh_builder_refuse(builder, "it cannot be read, or there is no memory for it");
   free(file.bytes);
   return failed;
 }

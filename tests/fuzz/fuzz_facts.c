@@ -1,6 +1,6 @@
-/* What Collada, AMF and 3MF files say of their axis and unit: nothing, or an axis and a length that can be one; how
- * their decimals are spelled for the import library: so that nothing is left to be spelled anew; and texts in UTF-16.
- */
+/* What Collada, AMF and 3MF files say of their axis and unit: nothing, or an axis and a length that can be one; what
+ * 3MF requires; how decimals of texts are spelled for the import library: so that nothing is left to be spelled anew;
+ * and texts that are in UTF-16, or packed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "program/mesh/assimp_decimals.h"
 #include "program/mesh/assimp_says.h"
 #include "program/mesh/utf16.h"
+#include "program/mesh/zip.h"
 
 static void respell(const char *text, size_t size) {
   assimp_decimals decimals = {0};
@@ -32,6 +33,16 @@ static void translate(const char *bytes, size_t size) {
   free(text);
 }
 
+static void unpack(const char *bytes, size_t size) {
+  char *(*const unpackers[])(const char *, size_t, size_t *) = {zip_collada, zip_inflated};
+  for (int i = 0; i < 2; i++) {
+    size_t text_size = 0;
+    char *text = unpackers[i](bytes, size, &text_size);
+    claim(text == NULL || (text[text_size] == '\0' && text_size / 1032 <= size));
+    free(text);
+  }
+}
+
 /* The first byte says which format it is. Returns 1 for an axis, 2 for a unit, 3 for both. */
 long fuzz_one(const uint8_t *data, size_t size) {
   static const char *const endings[] = {"dae", "amf", "3mf"};
@@ -44,8 +55,11 @@ long fuzz_one(const uint8_t *data, size_t size) {
   memcpy(file.bytes, data + 1, file.size);
   file.bytes[file.size] = '\0';
   assimp_facts(&file, NULL, &up, &unit);
+  char loss[ASSIMP_LOSS_MAX] = "";
+  claim(assimp_lacks(&file, loss) == (loss[0] != '\0'));
   respell(file.bytes, file.size);
   translate(file.bytes, file.size);
+  unpack(file.bytes, file.size);
   free(file.bytes);
   claim(up == 0 || (up >= 'x' && up <= 'z'));
   claim(unit == 0 || (unit > 0 && unit < 1e9));

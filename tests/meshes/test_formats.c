@@ -89,14 +89,18 @@ static const char relations[] =
     "<Relationship Target=\"/3D/3dmodel.model\" Id=\"rel0\" "
     "Type=\"http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel\"/></Relationships>";
 
-static int import_bytes(const char *name, const mesh_options *options, mesh_data *out, char *error, size_t size,
-                        const void *bytes, size_t count) {
-  char path[128];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+static void put_file(const char *path, const void *bytes, size_t count) {
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
   assert_int_equal(fwrite(bytes, 1, count, file), count);
   assert_int_equal(fclose(file), 0);
+}
+
+static int import_bytes(const char *name, const mesh_options *options, mesh_data *out, char *error, size_t size,
+                        const void *bytes, size_t count) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  put_file(path, bytes, count);
   error[0] = '\0';
   const int failed = mesh_import(path, options, out, error, size);
   remove(path);
@@ -349,7 +353,7 @@ static void binary_coordinates_are_the_files_own(void **state) {
 
 /* An archive that grows, and its directory. */
 typedef struct archive {
-  unsigned char bytes[8192], directory[512];
+  unsigned char bytes[1 << 17], directory[512];
   size_t size, directory_size, files;
 } archive;
 
@@ -357,7 +361,20 @@ static void put(unsigned char *to, size_t *size, uint32_t value, int bytes) {
   for (int k = 0; k < bytes; k++) to[(*size)++] = (unsigned char)(value >> 8 * k);
 }
 
-/* Adds a file as it is, or as deflate has what is not packed: a last block of its bytes. */
+static void put_bytes(archive *a, const char *text) {
+  memcpy(a->bytes + a->size, text, strlen(text));
+  a->size += strlen(text);
+}
+
+/* As deflate has what is not packed: a last block of its bytes. */
+static void put_block(archive *a, const char *text) {
+  const uint32_t length = (uint32_t)strlen(text);
+  put(a->bytes, &a->size, 1, 1);
+  put(a->bytes, &a->size, length | ~length << 16, 4);
+  put_bytes(a, text);
+}
+
+/* Adds a file as it is, or packed. */
 static void add_file(archive *a, const char *name, const char *text, bool packed) {
   const uint32_t offset = (uint32_t)a->size, length = (uint32_t)strlen(text), kept = length + (packed ? 5 : 0);
   uint32_t crc = 0xffffffffu;
@@ -381,9 +398,10 @@ static void add_file(archive *a, const char *name, const char *text, bool packed
     memcpy(to + *size, name, strlen(name));
     *size += strlen(name);
   }
-  if (packed) put(a->bytes, &a->size, 1, 1), put(a->bytes, &a->size, length | ~length << 16, 4);
-  memcpy(a->bytes + a->size, text, length);
-  a->size += length;
+  if (packed)
+    put_block(a, text);
+  else
+    put_bytes(a, text);
   a->files++;
 }
 
@@ -420,6 +438,90 @@ static void archives_tell_their_unit(void **state) {
     end_archive(&a, i < 3 ? "" : "a comment");
     are_own("t.3mf", a.bytes, a.size, 'z', units[i].metres);
   }
+}
+
+static int import_3mf(const char *model, char *error, size_t size) {
+  mesh_data mesh;
+  archive a = {.size = 0};
+  add_file(&a, "_rels/.rels", relations, false);
+  add_file(&a, "3D/3dmodel.model", model, true);
+  end_archive(&a, "");
+  const int failed = import_bytes("t.3mf", &(mesh_options){0}, &mesh, error, size, a.bytes, a.size);
+  if (!failed) mesh_free(&mesh);
+  return failed;
+}
+
+/* The import library passes over extensions, whatever their prefix; those of materials and names lose nothing. */
+static void extensions_of_3mf_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *uri;
+    bool is_read;
+  } extensions[] = {{"http://schemas.microsoft.com/3dmanufacturing/material/2015/02", true},
+                    {"http://schemas.microsoft.com/3dmanufacturing/production/2015/06", true},
+                    {"http://schemas.microsoft.com/3dmanufacturing/trianglesets/2021/07", true},
+                    {"http://schemas.microsoft.com/3dmanufacturing/beamlattice/2017/02", false},
+                    {"http://schemas.3mf.io/3dmanufacturing/booleanoperations/2023/07", false},
+                    {"urn:of-somebody", false}};
+  enum { KINDS = sizeof extensions / sizeof *extensions };
+  random_state random = harness_seeded("extensions_of_3mf_are_refused");
+  for (int round = 0; round < 60; round++) {
+    char attributes[800], required[80] = "", error[400], wanted[200] = "";
+    size_t size = 0;
+    for (int k = 0; k < 3; k++) {
+      const uint32_t kind = random_below(&random, KINDS);
+      const bool is_required = random_below(&random, 2) == 1;
+      const char quote = random_below(&random, 2) ? '"' : '\'';
+      char prefix[16];
+      snprintf(prefix, sizeof prefix, "%c%u", 'a' + k, random_below(&random, 100000));
+      size += (size_t)snprintf(attributes + size, sizeof attributes - size, "xmlns:%s=%c%s%c ", prefix, quote,
+                               extensions[kind].uri, quote);
+      if (!is_required) continue;
+      snprintf(required + strlen(required), sizeof required - strlen(required), "%s%s", required[0] ? "  " : "",
+               prefix);
+      if (!extensions[kind].is_read && wanted[0] == '\0')
+        snprintf(wanted, sizeof wanted, "it requires the extension \"%s\", which is not read", extensions[kind].uri);
+    }
+    snprintf(attributes + size, sizeof attributes - size, "requiredextensions=\"%s\"", required);
+    const int failed = import_3mf(with(threemf, attributes, ""), error, sizeof error);
+    if (failed != (wanted[0] ? -1 : 0) || strcmp(error, wanted) != 0)
+      fail_msg("%s: \"%s\", not \"%s\"", attributes, error, wanted);
+  }
+  char model[TEXT_MAX], error[400];
+  const char *whole = with(threemf, "xmlns:p=\"http://schemas.microsoft.com/3dmanufacturing/production/2015/06\"", "");
+  const char *item = strstr(whole, "<item ");
+  assert_non_null(item);
+  snprintf(model, sizeof model, "%.*s<item p:path=\"/3D/other.model\" %s", (int)(item - whole), whole, item + 6);
+  assert_int_equal(import_3mf(model, error, sizeof error), -1);
+  assert_string_equal(error, "it has objects in other files of its archive, which are not read");
+}
+
+/* A Collada file in an archive: the one that the manifest names, or the first. */
+static void archives_hold_collada(void **state) {
+  (void)state;
+  static const char other[] = "<COLLADA/>", asset[] = "<up_axis>Z_UP</up_axis><unit meter=\"0.0254\"/>";
+  static const struct {
+    const char *manifest, *name;
+  } kinds[] = {{NULL, "first.dae"},
+               {"<dae_root>b.dae</dae_root>", "b.dae"},
+               {"<?xml version=\"1.0\"?>\n<dae_root>\n ./models/b.DAE</dae_root>", "models/b.DAE"},
+               {"<dae_root>gone%20.txt</dae_root>", "m.dae"},
+               {"<dae_root>m/n o/a long name.dae#Scene</dae_root>", "m/n o/a long name.dae"}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (int packed = 0; packed < 2; packed++) {
+      archive a = {.size = 0};
+      if (kinds[i].manifest && i < 3) add_file(&a, "other.dae", other, packed);
+      if (kinds[i].manifest) add_file(&a, "manifest.xml", kinds[i].manifest, !packed);
+      add_file(&a, kinds[i].name, collada_of(asset, ""), packed);
+      end_archive(&a, packed ? "" : "a comment");
+      are_own("t.zae", a.bytes, a.size, 'z', 0.0254);
+      for (size_t k = 0; k < a.size; k++) /* a damaged text is not read as if it were whole */
+        if (!memcmp(a.bytes + k, "0 0 5 4", 7)) a.bytes[k] = '7';
+      char error[400];
+      mesh_data mesh;
+      assert_int_not_equal(import_bytes("t.zae", &(mesh_options){0}, &mesh, error, sizeof error, a.bytes, a.size), 0);
+      assert_string_equal(error, "it is no archive that has a Collada file, or it is damaged");
+    }
 }
 
 /* Every axis with every unit, and neither. */
@@ -499,25 +601,36 @@ typedef struct list_format {
   bool is_named;
 } list_format;
 
+#define COLLADA_LIST                                                                                                 \
+  "<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\"><library_geometries><geometry " \
+  "id=\"g\"><mesh><source id=\"p\"><float_array id=\"a\" count=\"900\">",                                            \
+      "%s %s %s ",                                                                                                   \
+      "</float_array><technique_common><accessor source=\"#a\" count=\"300\" stride=\"3\"><param name=\"X\" "        \
+      "type=\"float\"/><param name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/></accessor>"              \
+      "</technique_common></source><vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices>"       \
+      "<triangles count=\"100\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><p>",                         \
+      "%d %d %d ",                                                                                                   \
+      "</p></triangles></mesh></geometry></library_geometries><library_visual_scenes><visual_scene id=\"s\"><node "  \
+      "id=\"plate 1.18\"><instance_geometry url=\"#g\"/></node></visual_scene></library_visual_scenes><scene>"       \
+      "<instance_visual_scene url=\"#s\"/></scene></COLLADA>",                                                       \
+      true
+#define XGL_LIST                                                                                                 \
+  "<WORLD><LIGHTING><AMBIENT>1, 1, 1</AMBIENT></LIGHTING><OBJECT><MESH><MAT ID=\"1\"><DIFF>1, 1, 1</DIFF>"       \
+  "</MAT>",                                                                                                      \
+      "<P ID=\"%4$d\">%1$s, %2$s, %3$s</P>", "",                                                                 \
+      "<F><MATREF>1</MATREF><FV1><PREF>%d</PREF></FV1><FV2><PREF>%d</PREF></FV2><FV3><PREF>%d</PREF></FV3></F>", \
+      "</MESH></OBJECT></WORLD>", false
+
 static const list_format list_formats[] = {
-    {"t.dae",
-     "<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\"><library_geometries><geometry "
-     "id=\"g\"><mesh><source id=\"p\"><float_array id=\"a\" count=\"900\">",
-     "%s %s %s ",
-     "</float_array><technique_common><accessor source=\"#a\" count=\"300\" stride=\"3\"><param name=\"X\" "
-     "type=\"float\"/><param name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/></accessor>"
-     "</technique_common></source><vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices><triangles "
-     "count=\"100\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><p>",
-     "%d %d %d ",
-     "</p></triangles></mesh></geometry></library_geometries><library_visual_scenes><visual_scene id=\"s\"><node "
-     "id=\"plate 1.18\"><instance_geometry url=\"#g\"/></node></visual_scene></library_visual_scenes><scene>"
-     "<instance_visual_scene url=\"#s\"/></scene></COLLADA>",
-     true},
+    {"t.dae", COLLADA_LIST},
     {"t.x", "xof 0303txt 0032\nMesh { 300; ", "%s;%s;%s;,", "; 100; ", "3;%d,%d,%d;,", "; }\n", false},
     {"t.ac",
      "AC3Db\nMATERIAL \"\" rgb 1 1 1  amb 0.2 0.2 0.2  emis 0 0 0  spec 0.5 0.5 0.5  shi 10  trans 0\nOBJECT "
      "world\nkids 1\nOBJECT poly\nname \"plate 1.18\"\nnumvert 300\n",
      "%s %s %s\n", "numsurf 100\n", "SURF 0x10\nmat 0\nrefs 3\n%d 0 0\n%d 0 0\n%d 0 0\n", "kids 0\n", true},
+    {"t.zae", COLLADA_LIST},
+    {"t.xgl", XGL_LIST},
+    {"t.zgl", XGL_LIST},
     {"t.amf", "<?xml version=\"1.0\"?>\n<amf><object id=\"0\"><mesh><vertices>",
      "<vertex><coordinates><x>%s</x><y>%s</y><z>%s</z></coordinates></vertex>", "</vertices><volume>",
      "<triangle><v1>%d</v1><v2>%d</v2><v3>%d</v3></triangle>", "</volume></mesh></object></amf>", false},
@@ -530,7 +643,7 @@ static const char *list_text(const list_format *format, const number_text *numbe
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   for (int i = 0; i < NUMBERS; i += 3)
     size += (size_t)snprintf(text + size, sizeof text - size, format->point, numbers[i].text, numbers[i + 1].text,
-                             numbers[i + 2].text);
+                             numbers[i + 2].text, i / 3);
   size -= text[size - 1] == ','; /* which stands between two */
   size += (size_t)snprintf(text + size, sizeof text - size, "%s", format->between);
   for (int i = 0; i < POINTS; i += 3)
@@ -541,10 +654,28 @@ static const char *list_text(const list_format *format, const number_text *numbe
   return text;
 }
 
+/* The same as the format has it: ZAE is an archive, ZGL has two bytes before what deflate makes. */
+static size_t list_bytes(const list_format *format, const number_text *numbers, archive *a) {
+  const char *text = list_text(format, numbers);
+  const size_t length = strlen(text);
+  a->size = a->directory_size = a->files = 0;
+  if (!strcmp(format->name, "t.zae")) {
+    add_file(a, "a.dae", text, true);
+    end_archive(a, "");
+    return a->size;
+  }
+  assert_true(length < 65536);
+  if (!strcmp(format->name, "t.zgl")) put(a->bytes, &a->size, 0x0178, 2), put_block(a, text);
+  if (a->size > 0) return a->size;
+  memcpy(a->bytes, text, length);
+  return length;
+}
+
 /* Whatever the spelling: the nearest float, and the loss that it is. */
 static void decimals_are_the_nearest_floats(void **state) {
   (void)state;
   static number_text numbers[NUMBERS];
+  static archive file;
   random_state random = harness_seeded("decimals_are_the_nearest_floats");
   for (size_t f = 0; f < sizeof list_formats / sizeof *list_formats; f++)
     for (int kind = 0; kind < 5; kind++) {
@@ -556,7 +687,8 @@ static void decimals_are_the_nearest_floats(void **state) {
         loss = fmax(loss, fabs(numbers[i].right.wide - (double)numbers[i].right.narrow));
       }
       const list_format *format = &list_formats[f];
-      if (import(format->name, &(mesh_options){0}, &mesh, error, sizeof error, list_text(format, numbers)))
+      const size_t size = list_bytes(format, numbers, &file);
+      if (import_bytes(format->name, &(mesh_options){0}, &mesh, error, sizeof error, file.bytes, size))
         fail_msg("%s, kind %d: %s", format->name, kind, error);
       assert_int_equal(mesh.triangle_count, POINTS / 3);
       for (int i = 0; i < NUMBERS; i++) {
@@ -738,6 +870,7 @@ static void other_faults_are_not(void **state) {
 /* A scene that names another file: it is read beside the mesh file, or below, and nowhere else. */
 static void other_files_stand_beside(void **state) {
   (void)state;
+  static const char obj[] = "v 0 0 5\nv 4 0 5\nv 0 4 5\nf 1 2 3\n";
   static const char scene[] = "LWSC\n3\n\nFirstFrame 1\nLastFrame 60\n\nLoadObjectLayer 1 %s\n";
   static const struct {
     const char *name, *reason;
@@ -747,15 +880,18 @@ static void other_files_stand_beside(void **state) {
                 {"/etc/passwd", "it is no name beside the mesh file"},
                 {"C:\\t.lwo", "is an address, or has a drive"},
                 {"file:///etc/passwd", "is an address, or has a drive"},
+                {"five.lwo", "objects of LightWave 5 are read alone"},
                 {"gone.lwo", "Failed to read external file gone.lwo"}};
   char path[128];
+  blob five = {.size = 0};
+  write_lwob(&five);
+  snprintf(path, sizeof path, "%s/five.lwo", folder);
+  put_file(path, five.bytes, five.size);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     is_lost("t.lws", with(scene, others[i].name, ""), others[i].reason, false);
+  remove(path);
   snprintf(path, sizeof path, "%s/beside.obj", folder);
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  fputs("v 0 0 5\nv 4 0 5\nv 0 4 5\nf 1 2 3\n", file);
-  fclose(file);
+  put_file(path, obj, sizeof obj - 1);
   char error[400];
   mesh_data mesh;
   if (import("t.lws", &(mesh_options){0}, &mesh, error, sizeof error, with(scene, "beside.obj", "")))
@@ -772,6 +908,8 @@ int main(void) {
       cmocka_unit_test(binary_coordinates_are_the_files_own),
       cmocka_unit_test(collada_is_not_turned_or_scaled),
       cmocka_unit_test(archives_tell_their_unit),
+      cmocka_unit_test(archives_hold_collada),
+      cmocka_unit_test(extensions_of_3mf_are_refused),
       cmocka_unit_test(options_turn_and_scale),
       cmocka_unit_test(decimals_are_the_nearest_floats),
       cmocka_unit_test(texts_in_utf16_are_read),
