@@ -73,21 +73,24 @@ static uint32_t code_of(const char *text, size_t length) {
   return code;
 }
 
+/* Two escapes, and NUL. */
+enum { ESCAPED_MAX = 13 };
+
 /* Writes one character as JSON does in ASCII; beyond 16 bits as a pair of halves. Returns its length. */
-static size_t escape(uint32_t code, int plain, char *place) {
-  const int is_ascii = code >= ' ' && code < 0x7F;
-  if (plain && is_ascii) return (size_t)sprintf(place, code == '"' || code == '\\' ? "\\%c" : "%c", (char)code);
-  if (code < 0x10000) return (size_t)sprintf(place, "\\u%04x", (unsigned)code);
-  code -= 0x10000;
-  return (size_t)sprintf(place, "\\u%04x\\u%04x", (unsigned)(0xD800 + (code >> 10)),
-                         (unsigned)(0xDC00 + (code & 0x3FF)));
+static size_t escape(uint32_t code, int plain, char place[ESCAPED_MAX]) {
+  const uint32_t beyond = code - 0x10000;
+  if (plain && code >= ' ' && code < 0x7F)
+    return (size_t)snprintf(place, ESCAPED_MAX, code == '"' || code == '\\' ? "\\%c" : "%c", (char)code);
+  if (code < 0x10000) return (size_t)snprintf(place, ESCAPED_MAX, "\\u%04" PRIx32, code);
+  return (size_t)snprintf(place, ESCAPED_MAX, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + (beyond >> 10),
+                          0xDC00 + (beyond & 0x3FF));
 }
 
 /* Blanks at the ends of a line are lost in most readers. */
 static void append_name(growing *t, uint32_t geometry, const char *name) {
   char line[LINE_MAX_BYTES];
   size_t size = (size_t)snprintf(line, sizeof line, "comment geometry %" PRIu32 " ", geometry);
-  for (const char *at = name; *at && size + 16 < sizeof line;) {
+  for (const char *at = name; *at && size + ESCAPED_MAX < sizeof line;) {
     size_t length = text_character(at);
     const int is_end_blank = *at == ' ' && (at == name || at[1] == '\0');
     const uint32_t code = length > 0 ? code_of(at, length) : 0xFFFD;
