@@ -99,6 +99,9 @@ add_library(slab_cuda MODULE ptx/programs.c) # nobody links it: it has no SONAME
 set_property(SOURCE ptx/programs.c APPEND PROPERTY OBJECT_DEPENDS "${slab_ptx_files};${slab_ptx_folder}/table.inc")
 target_include_directories(slab_cuda PRIVATE ${PROJECT_SOURCE_DIR}/host ${PROJECT_SOURCE_DIR}/host/include ${slab_ptx_folder})
 target_link_libraries(slab_cuda PRIVATE slab_flags)
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT MSVC)
+  target_link_options(slab_cuda PRIVATE -s) # the names of its blocks
+endif()
 if(ZLIB_FOUND)
   target_compile_definitions(slab_cuda PRIVATE SLABCAST_ZLIB)
   target_link_libraries(slab_cuda PRIVATE ZLIB::ZLIB)
