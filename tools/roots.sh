@@ -8,6 +8,7 @@
 #     embree     Embree 4.4, which benchmarks are held against; FOLDER/usr is a prefix for CMake. x86-64 alone
 #     harness    cmocka and the small GMP as Debian 12's sources, to compile for systems that Debian has no packages of
 #     cuda       ptxas and nvdisasm, NVIDIA's compiler to machine code and back, from PyPI: FOLDER/bin
+#     cuda12     ptxas of CUDA 12.8, the last that knows cards before compute capability 7.5, likewise: 40 MB
 #     mingw      what the program needs on Windows (x86-64): zlib, libpng and jansson as archives, and OpenCL's headers.
 #                -DCMAKE_TOOLCHAIN_FILE=FOLDER/toolchain.cmake builds with it
 #     arm64      Python 3, pip, musl, and what NumPy needs, of Debian 12 for aarch64: qemu-aarch64 -L FOLDER runs them
@@ -139,16 +140,18 @@ make_harness() {
   rm -rf "$state"
 }
 
-make_cuda() {
-  local wheel
-  mkdir -p "$1"
-  python3 -m pip download --disable-pip-version-check -q --no-deps -d "$1/wheels" \
-    nvidia-cuda-nvcc==13.5.37 nvidia-cuda-nvdisasm==13.5.37
+# take_from_pypi FOLDER PROGRAMS PACKAGE...: NVIDIA's programs, to FOLDER/bin.
+take_from_pypi() {
+  local wheel program
+  mkdir -p "$1/bin"
+  python3 -m pip download --disable-pip-version-check -q --no-deps -d "$1/wheels" "${@:3}"
   for wheel in "$1"/wheels/*.whl; do python3 -m zipfile -e "$wheel" "$1/wheels"; done
-  mkdir "$1/bin"
-  install -t "$1/bin" "$1"/wheels/nvidia/cu*/bin/{ptxas,nvdisasm}
+  for program in $2; do install -t "$1/bin" "$1"/wheels/nvidia/cu*/bin/"$program"; done
   rm -r "$1/wheels"
 }
+
+make_cuda() { take_from_pypi "$1" "ptxas nvdisasm" nvidia-cuda-nvcc==13.5.37 nvidia-cuda-nvdisasm==13.5.37; }
+make_cuda12() { take_from_pypi "$1" ptxas nvidia-cuda-nvcc-cu12==12.8.93; }
 
 # zlib is Debian's own for mingw; the others are built from Debian's sources. pkg-config, too, finds nothing of this
 # machine's own there.
@@ -196,8 +199,8 @@ recipe() { cksum <"$self"; }
 # One that another process makes is waited for.
 get() {
   local folder=$roots/$1
-  [[ $1 =~ ^(trixie|sid|intel|embree|harness|cuda|mingw|arm64|system|system12)$ ]] ||
-    die "there is no $1: trixie, sid, intel, embree, harness, cuda, mingw, arm64, system, system12"
+  [[ $1 =~ ^(trixie|sid|intel|embree|harness|cuda|cuda12|mingw|arm64|system|system12)$ ]] ||
+    die "there is no $1: trixie, sid, intel, embree, harness, cuda, cuda12, mingw, arm64, system, system12"
   mkdir -p "$roots"
   (
     flock 9

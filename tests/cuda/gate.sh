@@ -2,8 +2,9 @@
 # The PTX of slabcast-cuda, and the machine code that NVIDIA's assembler makes of it: gate.sh FOLDER [share | all | update].
 # FOLDER: cuda/ of a build. Of all PTX nothing is approximate, flushes subnormal numbers, is not there or may be
 # contracted: an addition, subtraction or product without .rn may become part of an fma that the source lacks. Of the
-# share, or of all, registers, bytes spilt and instructions are held against machine_code.txt: 5 % more fail.
-# Its assembler knows cards from compute capability 7.5 on; those before get the same PTX, and are not judged.
+# share, or of all, registers, bytes spilt and instructions are held against machine_code.txt: 5 % more fail. Cards before
+# compute capability 7.5 are known to an older assembler, whose machine code nothing reads any more: they have no
+# instructions there.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -27,29 +28,37 @@ for name in "${all[@]}"; do
   [[ $(grep -E '^\.(version|target)' "$text" | tr '\n' ' ') == '.version 6.0 .target sm_60 ' ]] || die "$name is not of PTX 6.0 for sm_60"
 done
 cuda=$("$root/tools/roots.sh" get cuda) || { echo "cuda gate: no assembler can be had here" && exit 77; }
-made="# made by: $("$CLANG" --version | head -n 1), then ptxas $("$cuda/bin/ptxas" --version | sed -n 's/.*, V//p')"
+older=$("$root/tools/roots.sh" get cuda12) || { echo "cuda gate: no assembler for older cards can be had here" && exit 77; }
+version() { "$1/bin/ptxas" --version | sed -n 's/.*, V//p'; }
+made="# made by: $("$CLANG" --version | head -n 1), then ptxas $(version "$cuda"), for sm_60 and sm_70 $(version "$older")"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# is_unfused NAME TARGET CODE: the assembler, too, makes no fma of a product and a sum.
+is_unfused() {
+  "$cuda/bin/ptxas" -arch="$2" --fmad=false -o "$3" "$folder/$1.ptx"
+  (($("$cuda/bin/nvdisasm" -c "$3" | grep -c FFMA) == $(grep -c FFMA "$3.code"))) || die "$1 has products that are fused for $2 alone"
+}
+
 # measure NAME TARGET: a line of the table.
 measure() {
-  local out=$work/$1.$2
-  "$cuda/bin/ptxas" -arch="$2" -v -o "$out" "$folder/$1.ptx" >"$out.said" 2>&1 || die "ptxas refuses $1: $(<"$out.said")"
-  "$cuda/bin/nvdisasm" -c "$out" >"$out.code"
+  local out=$work/$1.$2 by=$cuda
+  if [[ $2 =~ ^sm_(60|70)$ ]]; then by=$older; fi
+  "$by/bin/ptxas" -arch="$2" -v -o "$out" "$folder/$1.ptx" >"$out.said" 2>&1 || die "ptxas refuses $1 for $2: $(<"$out.said")"
+  if [[ $by == "$cuda" ]]; then "$cuda/bin/nvdisasm" -c "$out"; fi >"$out.code"
   awk -v name="$1" -v target="$2" '
     FILENAME ~ /said$/ && /bytes spill stores/ { match($0, /[0-9]+ bytes spill stores/); spilt += substr($0, RSTART) + 0 }
     FILENAME ~ /said$/ && match($0, /Used [0-9]+ registers/) { n = substr($0, RSTART + 5) + 0; if (n > registers) registers = n }
     FILENAME ~ /code$/ && /^ *\/\*[0-9a-f]+\*\// { code++ }
-    END { printf "%-32s %s %9d %5d %12d\n", name, target, registers, spilt, code }' "$out.said" "$out.code"
-  "$cuda/bin/ptxas" -arch="$2" --fmad=false -o "$out" "$folder/$1.ptx"
-  (($("$cuda/bin/nvdisasm" -c "$out" | grep -c FFMA) == $(grep -c FFMA "$out.code"))) || die "$1 has products that are fused for $2 alone"
+    END { printf "%-32s %s %9d %5d %12s\n", name, target, registers, spilt, code ? code : "-" }' "$out.said" "$out.code"
+  if [[ $by == "$cuda" ]]; then is_unfused "$1" "$2" "$out"; fi
   rm -f "$out"*
 }
 
 [[ $extent == share ]] && names=("${share[@]}") || names=("${all[@]}")
-targets=(sm_75 sm_80 sm_90)
-[[ $extent == share ]] && targets=(sm_80 sm_90)
+targets=(sm_60 sm_70 sm_75 sm_80 sm_90)
+[[ $extent == share ]] && targets=(sm_70 sm_80 sm_90)
 for name in "${names[@]}"; do for target in "${targets[@]}"; do measure "$name" "$target"; done; done >"$work/table"
 if [[ $extent == update ]]; then
   { sed -n '/^# made by/q; p' "$table" && echo "$made" && echo '# program                        target registers spilt instructions' && cat "$work/table"; } >"$work/new"
