@@ -2,7 +2,8 @@
 # python.sh STEP BUILD [OPTION...]: the Python package, with kernels that BUILD has compiled.
 #
 #   package   an sdist of this tree, a wheel of that, repaired as one puts it up: its name, what is in it, its size; and
-#             the example by a bare Python with nothing but numpy, where no OpenCL is; the sdist where no clang is
+#             the example by a bare Python with nothing but numpy, where no OpenCL is, and on the cards of the stand-in for
+#             NVIDIA's driver; the sdist where no clang is
 #   tests     python/tests on that wheel, beside trimesh and pyopencl
 #   types     mypy --strict on the package and its examples; ruff on all that is Python there, and its format; hosted CI's
 #             files against the schema of such
@@ -59,6 +60,7 @@ package() {
   ((BASH_REMATCH[1] <= 34)) || fail "the wheel needs glibc 2.${BASH_REMATCH[1]}"
   "$root/tools/wheels.py" content "$wheel" || exit 1
   bare "$wheel"
+  carded
   without_clang
 }
 
@@ -93,6 +95,27 @@ bare() {
     diff - "$root/python/examples/closest.txt" || fail "the example says something else"
   "$here/bare/bin/pip" list --format freeze | sed '/^pip=/d; /^setuptools=/d; s/=.*//' | sort >"$here/held"
   [[ $(xargs <"$here/held") == "numpy slabcast" ]] || fail "the wheel brought more than numpy: $(xargs <"$here/held")"
+}
+
+# The same where NVIDIA's driver is: the wheel has the kernels. The second card is the second card.
+carded() {
+  local standin=$build/tests/cuda/standin python=(env -i SLABCAST_BACKENDS=cuda SLAB_CUDA_CARDS=2)
+  [[ -e $standin/libcuda.so.1 ]] || return 0
+  python+=(LD_LIBRARY_PATH="$here/loader:$standin" "$here/bare/bin/python" -I)
+  sed 's/Scene("cpu")/Scene("cuda:1")/' "$root/python/examples/closest.py" | (cd / && "${python[@]}" -) |
+    diff - "$root/python/examples/closest.txt" || fail "on a card the example says something else"
+  (cd / && "${python[@]}" -c '
+import slabcast
+devices = slabcast.devices()
+assert [device.platform for device in devices] == ["CUDA", "CUDA"], devices
+for word in ("cuda", "cuda:0", "cuda:1", "1", "gpu"):
+    assert slabcast.Scene(word).device.platform == "CUDA", word
+try:
+    slabcast.Scene("cuda:2").commit()
+except slabcast.NoDevice as error:
+    assert "cuda:2" in str(error), error
+else:
+    raise AssertionError("there is a third card")') || fail "cards are not chosen as they are named"
 }
 
 # Skips what `package` had to skip.

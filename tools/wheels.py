@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST_BYTES = 2_000_000
+MOST_BYTES = 3_400_000
 TOOLS = ("scikit-build-core==1.1.2", "build==1.6.1", "auditwheel==6.8.2", "delvewheel==1.13.2")
 ZIG = re.search(r'^ZIG = "(.*)"$', (ROOT / "python/building.py").read_text(), re.M)[1]
 
@@ -37,16 +37,20 @@ class Target(NamedTuple):
     zig: str  # the target of the C compiler, with the oldest system
     clang: str  # and of the kernels' compiler
     library: str
-    needs: frozenset[str]  # the libraries that the library may ask the system for
+    needs: frozenset[str]  # the libraries that the libraries may ask the system for
+    cuda: str = ""  # the library of kernels for NVIDIA's cards; "": the system has no driver of theirs
 
 
 UCRT = "convert environment heap locale math private runtime stdio string utility"
 GLIBC = "libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
 
 
-def linux(name: str, processor: str, zig: str, needs: str) -> Target:
+VERSION = ".".join(re.findall(r"SLAB_VERSION_(?:MAJOR|MINOR) (\d+)", (ROOT / "host/include/slabcast.h").read_text()))
+
+
+def linux(name: str, processor: str, zig: str, needs: str, cuda: str = "") -> Target:
     clang = re.sub(r"\.[\d.]+$", "", zig)
-    return Target(f"{name}_{processor}", "Linux", processor, zig, clang, "libslabcast.so", frozenset(needs.split()))
+    return Target(f"{name}_{processor}", "Linux", processor, zig, clang, "libslabcast.so", frozenset(needs.split()), cuda)
 
 
 def mac(processor: str, zig: str) -> Target:
@@ -55,8 +59,8 @@ def mac(processor: str, zig: str) -> Target:
 
 
 TARGETS = (
-    linux("manylinux_2_17", "x86_64", "x86_64-linux-gnu.2.17", GLIBC),
-    linux("manylinux_2_17", "aarch64", "aarch64-linux-gnu.2.17", GLIBC),
+    linux("manylinux_2_17", "x86_64", "x86_64-linux-gnu.2.17", GLIBC, f"libslabcast-cuda.so.{VERSION}"),
+    linux("manylinux_2_17", "aarch64", "aarch64-linux-gnu.2.17", GLIBC, f"libslabcast-cuda.so.{VERSION}"),
     linux("musllinux_1_2", "x86_64", "x86_64-linux-musl", "libc.so"),
     linux("musllinux_1_2", "aarch64", "aarch64-linux-musl", "libc.so"),
     Target(
@@ -67,6 +71,7 @@ TARGETS = (
         "x86_64-w64-windows-gnu",
         "slabcast.dll",
         frozenset(["KERNEL32.dll", *(f"api-ms-win-crt-{part}-l1-1-0.dll" for part in UCRT.split())]),
+        "slabcast-cuda.dll",
     ),
     mac("arm64", "aarch64-macos.11.0"),
     mac("x86_64", "x86_64-macos.11.0"),
@@ -122,6 +127,7 @@ def settings(target: Target, folder: Path, tools: Path, source: Path) -> dict[st
         "CMAKE_TRY_COMPILE_TARGET_TYPE": "STATIC_LIBRARY",  # likewise
         "CMAKE_C_FLAGS": f"-ffile-prefix-map={source}=.",
         "CMAKE_SHARED_LINKER_FLAGS": "-s",
+        "SLABCAST_CUDA": "ON" if target.cuda else "OFF",
         "CMAKE_DISABLE_FIND_PACKAGE_OpenCL": "ON",  # the headers of this system
         "SLABCAST_KERNEL_COMPILER": f"{tools}/python;-m;ziglang;clang;--target={target.clang}",
     }
@@ -181,12 +187,17 @@ def names(target: Target, library: Path) -> tuple[set[str], set[str]]:
     return set(given), set(needed)
 
 
-def check_library(target: Target, library: Path) -> None:
+def check_names(target: Target, library: Path) -> None:
     declared = "".join(path.read_text() for path in (ROOT / "host/include").glob("*.h"))
-    given, needed = names(target, library)
-    strange = sorted(name for name in given if not re.search(rf"^SLAB_API.*\b{name}\(", declared, re.M))
-    if strange or "slab_closest" not in given:
-        fail(f"{target.platform}: the library gives {', '.join(strange) or 'no slab_closest'}")
+    known = {"slabcast_ptx"} if library.name == target.cuda else set(re.findall(r"^SLAB_API.*?\b(\w+)\(", declared, re.M))
+    given, _ = names(target, library)
+    if given - known or not given & {"slab_closest", "slabcast_ptx"}:
+        fail(f"{target.platform}: {library.name} gives {', '.join(sorted(given - known)) or 'no slab_closest'}")
+
+
+def check_library(target: Target, library: Path) -> None:
+    check_names(target, library)
+    _, needed = names(target, library)
     if not needed <= target.needs:
         fail(f"{target.platform}: the library needs {', '.join(sorted(needed - target.needs))}")
     for told in (str(ROOT).encode(), str(Path.home()).encode() + b"/"):
@@ -197,7 +208,7 @@ def check_library(target: Target, library: Path) -> None:
         if not re.search(r"^  Version: 11\.0$", told, re.M):
             fail(f"{target.platform}: the library is for another macOS than 11.0: {told}")
         told = run("llvm-objdump", "--macho", "--dylib-id", library).split()
-        if told[-1].removeprefix("@rpath/") != target.library:
+        if told[-1].removeprefix("@rpath/") != library.name:
             fail(f"{target.platform}: the library is called {told[-1]}")
 
 
@@ -224,7 +235,8 @@ def content(wheel: Path) -> None:
     about = {f"slabcast-{version}.dist-info/{name}" for name in ("METADATA", "WHEEL", "RECORD", "licenses/LICENSE")}
     with zipfile.ZipFile(wheel) as archive:
         held = files(archive)
-        if wrong := set(held) ^ (modules | about | {f"slabcast/{target.library}"}):
+        libraries = {f"slabcast/{name}" for name in (target.library, target.cuda) if name}
+        if wrong := set(held) ^ (modules | about | libraries):
             fail(f"{wheel.name}: has, or lacks: {', '.join(sorted(wrong))}")
         tags = re.findall(r"^Tag: (.*)$", archive.read(f"slabcast-{version}.dist-info/WHEEL").decode(), re.M)
         if sorted(tags) != sorted(f"py3-none-{platform}" for platform in platforms):
@@ -232,8 +244,8 @@ def content(wheel: Path) -> None:
         if not recorded(archive):
             fail(f"{wheel.name}: RECORD is of other files")
         folder = wheel.parent / "work" / "content" / wheel.stem
-        library = Path(archive.extract(f"slabcast/{target.library}", folder))
-    check_library(target, library)
+        for library in libraries:
+            check_library(target, Path(archive.extract(library, folder)))
     if wheel.stat().st_size > MOST_BYTES:
         fail(f"{wheel.name}: {wheel.stat().st_size} bytes are more than {MOST_BYTES}")
     print(f"{wheel.name}: {wheel.stat().st_size} bytes, {len(held)} files, names and tags as they should be")
