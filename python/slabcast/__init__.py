@@ -16,6 +16,7 @@ the interfaces of those packages."""
 
 from . import rays
 from ._arrays import CopyWarning, PrecisionWarning
+from ._card_arrays import CardArray, CardRecords
 from ._device import Device, ScalarWarning, devices, warn_where_scalar
 from ._explain import Explanation, Step
 from ._host_memory import empty, empty_rays
@@ -51,6 +52,8 @@ __all__ = [
     "BuildFailed",
     "Cancelled",
     "Capacity",
+    "CardArray",
+    "CardRecords",
     "Options",
     "CheckReport",
     "CopyWarning",

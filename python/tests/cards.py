@@ -218,6 +218,17 @@ class Tensor:
         other = other.array if isinstance(other, Tensor) else other
         return type(self)(self.package, self.memory, self.array > other)
 
+    def copy(self):
+        self.package.driver.finish(self.package.now(self.card), self.card)
+        return self.package.tensor(self.array, self.card, late=True)
+
+    def __mul__(self, other):
+        return self.package.tensor(self.array * other, self.card)
+
+    def get(self):
+        self.package.driver.finish(self.package.now(self.card), self.card)
+        return self.array.copy()
+
     def view(self, dtype):
         return type(self)(self.package, self.memory, self.array.view(dtype))
 
@@ -234,7 +245,21 @@ class Tensor:
 class _Package(types.ModuleType):
     def __init__(self, name, driver):
         super().__init__(name)
-        self.driver, self.card, self.streams, self.made = driver, 0, {}, []
+        self.driver, self.card, self.streams, self.made, self.others = driver, 0, {}, [], []
+
+    def stream(self, card=None):
+        """A stream of the package's, which is current within it."""
+        made = self.driver.stream(self.card if card is None else card)
+        self.others.append(made)
+        return self.on_stream(made, self.card if card is None else card)
+
+    def synchronize(self, card):
+        for stream in self.others:
+            self.driver.finish(stream, card)
+
+    def close(self):
+        while self.others:
+            self.driver.end_stream(self.others.pop(), self.card)
 
     def now(self, card):
         return self.streams.get(card, LEGACY)
@@ -272,6 +297,11 @@ class _TorchTensor(Tensor):
     device = property(lambda self: types.SimpleNamespace(type="cuda", index=self.card))
     requires_grad = False
 
+    clone, numpy = Tensor.copy, Tensor.get
+
+    def cpu(self):
+        return self
+
     def record_stream(self, stream):
         self.package.recorded.append((self, stream.cuda_stream))
 
@@ -302,7 +332,13 @@ class TorchLike(_Package):
                 cuda_stream=0 if self.now(device.index) == LEGACY else self.now(device.index)
             ),
             device=self.on,
+            Stream=self.stream,
+            stream=lambda stream: stream,
+            synchronize=self.synchronize,
         )
+
+    def as_tensor(self, array, device):
+        return self.tensor(array, int(device.split(":")[1]))
 
     def empty(self, shape, *, dtype, device):
         made = self.tensor(np.full(shape, 0, dtype), int(device.split(":")[1]))
@@ -312,7 +348,7 @@ class TorchLike(_Package):
 
 class _CuPyArray(Tensor):
     dtype = property(lambda self: self.array.dtype)
-    device = property(lambda self: self.package.on(self.card))
+    device = property(lambda self: _Device(self.package, self.card))
 
     def __dlpack__(self, stream=None, **named):
         if stream not in (-1, self.package.now(self.card)):
@@ -320,13 +356,35 @@ class _CuPyArray(Tensor):
         return self.export(named.get("max_version", (0, 8))[0] >= 1)
 
 
+class _Device:
+    """It is the current one by use(), or within it."""
+
+    def __init__(self, package, card):
+        self.package, self.card, self.before = package, card, []
+
+    def use(self):
+        self.package.card = self.card
+
+    def synchronize(self):
+        self.package.synchronize(self.card)
+
+    def __enter__(self):
+        self.before.append(self.package.card)
+        self.use()
+
+    def __exit__(self, *error):
+        self.package.card = self.before.pop()
+
+
 class CuPyLike(_Package):
     ndarray = kind = _CuPyArray
 
     def __init__(self, driver):
         super().__init__("cupy", driver)
+        self.asarray = self.tensor
         self.cuda = types.SimpleNamespace(
-            Device=self.on,
+            Device=lambda card: _Device(self, card),
+            Stream=lambda non_blocking: self.stream(),
             get_current_stream=lambda: types.SimpleNamespace(
                 ptr=0 if self.now(self.card) == LEGACY else self.now(self.card)
             ),
@@ -345,6 +403,9 @@ class _JaxArray(Tensor):
     def __setitem__(self, index, value):
         raise TypeError("JAX arrays are immutable")
 
+    def __array__(self, dtype=None, copy=None):
+        return self.get()
+
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         self.package.driver.order(self.package.own, stream, self.card)
         return self.export(max_version is not None and max_version[0] >= 1)
@@ -359,12 +420,22 @@ class JaxLike(_Package):
         self.dlpack = types.SimpleNamespace(from_dlpack=self._from_dlpack)
         self.lax = types.SimpleNamespace(bitcast_convert_type=lambda array, dtype: array.view(dtype))
         self.numpy = types.SimpleNamespace(
+            copy=_JaxArray.copy,
             uint32=np.uint32,
             float32=np.float32,
             asarray=lambda value, dtype: value if isinstance(value, Tensor) else self.tensor(np.asarray(value, dtype)),
             broadcast_to=lambda a, shape: _JaxArray(self, a.memory, np.broadcast_to(a.array, shape)),
             concatenate=lambda arrays, axis: self.tensor(np.concatenate([a.array for a in arrays], axis)),
         )
+
+    def devices(self, kind):
+        return [0, 1]
+
+    def device_put(self, array, device):
+        return self.tensor(array, device)
+
+    def block_until_ready(self, results):
+        self.driver.finish(self.own)
 
     def now(self, card):
         return self.own

@@ -368,10 +368,26 @@ class ByArray:
 
 def test_arrays_of_other_packages_are_taken():
     expected = SCENE.closest(RAYS).tobytes()
-    for rays in (Foreign(RAYS.copy()), OnCuda(RAYS), ByArray(), RAYS.tolist(), memoryview(RAYS)):
+    for rays in (Foreign(RAYS.copy()), ByArray(), RAYS.tolist(), memoryview(RAYS)):
         assert SCENE.closest(rays).tobytes() == expected
     with pytest.raises(slabcast.InvalidArgument, match="rays lies on device 8"):
         SCENE.closest(Foreign(RAYS, device=8))
+
+
+def test_on_a_card_geometry_is_copied_and_rays_are_refused():
+    """A geometry comes once, and the library reads it on the host. Rays are what is massive."""
+    scene, (vertices, faces) = slabcast.Scene("cpu"), shapes.torus()
+    scene.add_mesh(OnCuda(vertices), OnCuda(faces))
+    scene.update_mesh(0, OnCuda(vertices))
+    assert scene.closest(RAYS).tobytes() == SCENE.closest(RAYS).tobytes()
+    assert (scene.contains(OnCuda(vertices / 2)) == SCENE.contains(vertices / 2)).all()
+    for call in (
+        lambda: SCENE.closest(OnCuda(RAYS)),
+        lambda: SCENE.all(OnCuda(RAYS)),
+        lambda: SCENE.any(OnCuda(RAYS[:, :3]), RAYS[:, 4:7]),
+    ):
+        with pytest.raises(slabcast.InvalidArgument, match=r'lies on a card.*Scene\("cuda:0"\) casts it there'):
+            call()
 
 
 def ragged():

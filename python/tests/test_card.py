@@ -7,10 +7,12 @@ right then was waited for.
 
 import ctypes
 import gc
+import importlib.util
 import os
 import re
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -840,6 +842,28 @@ def test_ways_out_are_the_packages_own(driver, host, package):
     ):
         with pytest.raises(slabcast.InvalidArgument, match=re.escape(way)):
             call()
+
+
+@pytest.mark.skipif(IS_LATE, reason="once is enough")
+def test_the_script_for_a_first_day_on_a_card(package, driver, monkeypatch, capsys):
+    """bench/card_arrays.py, whose packages are these."""
+    path = Path(__file__).parents[2] / "bench" / "card_arrays.py"
+    spec = importlib.util.spec_from_file_location("card_arrays", path)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    monkeypatch.setattr(sys, "argv", ["card_arrays.py", "--dry"])
+    monkeypatch.setattr(script, "PACKAGES", {package.__name__: script.PACKAGES[package.__name__]})
+    for wrong in (False, True):
+        if wrong:
+            monkeypatch.setattr(slabcast._card.CardRecords, "get", lambda results: np.zeros(3))
+        assert script.main() == wrong
+        told = capsys.readouterr().out
+        assert f"{package.__name__}: {12 if package.__name__ == 'jax' else 24} casts" in told
+        assert told.count("M rays/s on the card") == len(QUERIES) and ("wrong: closest, stream 0" in told) == wrong
+    monkeypatch.setattr(script, "PACKAGES", {"no such package": script.Torch})
+    assert script.main() == 77
+    slabcast._card._end()
+    package.close()
 
 
 def test_torch_is_told_of_the_stream_and_keeps_the_rays_itself(driver, host, monkeypatch, stream):
