@@ -1,5 +1,4 @@
-"""Casts on arrays on a card, where they lie and on their own stream: slab_enqueue_cuda. Nothing is copied, and the host
-waits for nothing."""
+"""Casts on arrays on a card, where they lie and on their own stream: slab_enqueue_cuda. The host waits for nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library, _structs
-from ._arrays import WORD
+from ._arrays import WORD, float_array, tell_copy
 from ._card_arrays import CardArray, CardRecords, card_number, is_on_card, see
 from ._card_packages import Package, package_of
 from ._dlpack import Place
@@ -92,8 +91,11 @@ class _Cast:
 
     def see(self, name: str, value: Any) -> Place:
         """Where an array lies, for the stream to read or write."""
-        is_own = self.package.casts_on_own and type(package_of(value)) is type(self.package)
-        return see(name, value, self.card, -1 if is_own else self.stream)
+        waits = not (self.package.casts_on_own and self._is_own(value))
+        return see(name, value, self.card, self.stream if waits else -1)
+
+    def _is_own(self, value: Any) -> bool:
+        return type(package_of(value)) is type(self.package)
 
     def rows(self, name: str, value: Any, dtypes: tuple[str, ...], width: int) -> Place:
         """Where rows lie that are read as they are."""
@@ -106,8 +108,7 @@ class _Cast:
             raise InvalidArgument(
                 f"{name} has strides {place.strides}, and on a card nothing is copied: give {package.in_order(name)}"
             )
-        package.hold(value)
-        if not package.holds:
+        if not (self._is_own(value) and package.keeps(value)):
             self.keep.append(place.keep)
         return place
 
@@ -132,14 +133,16 @@ class _Cast:
         except ValueError:
             told = ", ".join(f"{name} {tuple(getattr(value, 'shape', ()))}" for name, value, _ in parts)
             raise InvalidArgument(f"shapes that do not fit each other: {told}") from None
+        size = 32 * int(np.prod(shape, dtype=np.int64))
+        tell_copy("origins and directions", size, "they are joined on the card; one array of (..., 8) is not copied")
         return self.package.joined(self.card, shape, parts, self.stream)
 
     def _part(self, name: str, value: Any, width: int) -> Any:
         """An array of the package, or a number."""
-        if not width and isinstance(value, (int, float, np.number)):
-            return float(value)
+        if not width and not is_on_card(value) and np.ndim(value) == 0:
+            return float(float_array(name, value))
         place, package = self.see(name, value), package_of(value)
-        if type(package) is not type(self.package):
+        if not self._is_own(value):
             raise InvalidArgument(f"{name} is a {type(value).__module__} array, beside others of another package")
         _require_dtype(name, place, ("float32",), package)
         if width and place.shape[-1:] != (width,):
@@ -182,8 +185,9 @@ class _Cast:
             return
         _land()
         with self.owner._lock:  # whoever commits waits for the casts that are known, and this is one then
+            end = self.cuda.new_event(self.card)
             must(library.slab_enqueue_cuda(self.scene.pointer, byref(batch), self.stream))
-            end = self.cuda.mark(self.card, self.stream)
+            end.record(self.stream)
             with _lock:
                 _flights.append(_Flight(end, self.scene, tuple(self.keep)))
             self.owner._await_casts = _land

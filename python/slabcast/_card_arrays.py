@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._cuda import Card, Event, Memory
 
 _CAPSULE = "PyCapsule"
+_LEGACY, _PER_THREAD = 1, 2  # CUDA's default streams, as handles
 
 
 def is_on_card(*values: Any) -> bool:
@@ -26,7 +27,10 @@ def is_on_card(*values: Any) -> bool:
 
 def _lies_there(value: Any) -> bool:
     if hasattr(type(value), "__dlpack_device__"):
-        return int(value.__dlpack_device__()[0]) in (_dlpack.CUDA, _dlpack.CUDA_MANAGED)
+        try:
+            return int(value.__dlpack_device__()[0]) in (_dlpack.CUDA, _dlpack.CUDA_MANAGED)
+        except Exception:  # of a device that DLPack does not know: who takes arrays of the host refuses it by name
+            return False
     return type(value).__name__ == _CAPSULE or hasattr(value, "__cuda_array_interface__")
 
 
@@ -108,13 +112,14 @@ class CardArray:
         strides = self._strides or tuple(s // out.itemsize for s in out.strides)
         span = 1 + sum((n - 1) * s for n, s in zip(self.shape, strides))
         raw = np.empty(span, self.dtype)
-        _cuda.download(self._block.card, raw, self._address, self._after(_cuda.LEGACY))
+        _cuda.download(self._block.card, raw, self._address, self._after(_LEGACY))
         out[...] = np.lib.stride_tricks.as_strided(raw, self.shape, [s * out.itemsize for s in strides])
         return out
 
     def _after(self, stream: int) -> int:
-        """A stream, on which what comes is after the cast."""
-        if self._block.ready is not None and stream != self._block.stream:
+        """A stream, on which what comes is after the cast. The thread's stream may be another thread's now."""
+        is_casts = stream == self._block.stream != _PER_THREAD
+        if self._block.ready is not None and not is_casts:
             self._block.ready.before(stream)
         return stream
 
@@ -140,7 +145,7 @@ class CardArray:
         if stream == 0 or (stream is not None and stream < -1):
             raise BufferError(f"stream is {stream}: 1 is CUDA's default stream, 2 the thread's, -1 none")
         if stream != -1:
-            self._after(stream or 1)
+            self._after(stream or _LEGACY)
         place = Place(self._address, self.shape, self._strides, self.dtype.name, self._block.card.number, self._block)
         return _dlpack.give(place, _dlpack.CUDA, max_version is not None and max_version[0] >= 1)
 
@@ -281,7 +286,7 @@ def _by_interface(name: str, value: Any, card: Card, stream: int) -> Place:
         _require_card(name, number, card)
     theirs = stream_of(name, value)
     if theirs not in (None, stream):
-        _cuda.mark(card, theirs).before(stream)
+        _cuda.new_event(card).record(theirs).before(stream)
     if strides is not None:
         strides = tuple(s // dtype.itemsize if s % dtype.itemsize == 0 else 0 for s in strides)
     return Place(address, shape, strides, dtype.name if dtype.isnative else dtype.str, card.number, value)

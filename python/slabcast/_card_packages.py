@@ -26,7 +26,6 @@ class Package:
     """Any that has one of the protocols. Results are ours."""
 
     casts_on_own = False  # the stream that it works on now is the cast's, so that nobody waits
-    holds = False  # it keeps memory until a stream is through that it was told of
 
     def __init__(self, module: Any = None) -> None:
         self.module = module
@@ -39,8 +38,9 @@ class Package:
         """The stream to cast an array on: one that it tells, else CUDA's default one, for which it is made ready."""
         return int(stream_of(name, value) or 1)
 
-    def hold(self, value: Any) -> None:
-        """Tells that the stream reads an array."""
+    def keeps(self, value: Any) -> bool:
+        """Whether it keeps the memory of an array until its stream is through, which reads it."""
+        return False
 
     def empty(self, card: Card, shape: tuple[int, ...], dtype: np.dtype[Any], stream: int) -> Any:
         from . import _cuda
@@ -85,16 +85,15 @@ class _Filled(Package):
 
 
 class Torch(_Filled):
-    holds = True
-
     def within(self, card: Card) -> Any:
         return self.module.cuda.device(card.number)
 
     def stream(self, name: str, value: Any) -> int:
         return int(self.module.cuda.current_stream(value.device).cuda_stream or 1)
 
-    def hold(self, value: Any) -> None:
+    def keeps(self, value: Any) -> bool:
         value.record_stream(self.module.cuda.current_stream(value.device))
+        return True
 
     def empty(self, card: Card, shape: tuple[int, ...], dtype: np.dtype[Any], stream: int) -> Any:
         kind = {"float32": "float32", "uint32": "int32", "bool": "bool"}[dtype.name]

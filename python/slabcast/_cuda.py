@@ -14,7 +14,6 @@ from typing import Any, Callable
 
 from ._library import DeviceFailed, Handle, OutOfMemory, library, must
 
-LEGACY, PER_THREAD = 1, 2  # CUDA's default streams, as handles
 _OUT_OF_MEMORY, _NOT_READY = 2, 600
 _DISABLE_TIMING = 2
 _DEVICE_ORDINAL = 9
@@ -104,7 +103,16 @@ class _Owned:
 
 
 class Event(_Owned):
-    """A point on a stream."""
+    """A point on a stream, once it is recorded there."""
+
+    def record(self, stream: int) -> Event:
+        """Puts it behind what is on a stream now. Where that fails, the stream has come to its end instead."""
+        with self.card:
+            code = _driver.cuEventRecord(self.handle, stream)
+            if code:
+                _driver.cuStreamSynchronize(stream)
+                raise _failure("cuEventRecord", code)
+        return self
 
     def is_over(self) -> bool:
         with self.card:
@@ -123,14 +131,11 @@ class Event(_Owned):
             _call("cuStreamWaitEvent", stream, self.handle, 0)
 
 
-def mark(card: Card, stream: int) -> Event:
-    """The end of what is on a stream now."""
+def new_event(card: Card) -> Event:
     handle = c_void_p()
     with card:
         _call("cuEventCreate", byref(handle), _DISABLE_TIMING)
-        event = Event(card, handle, _driver.cuEventDestroy_v2)
-        _call("cuEventRecord", handle, stream)
-    return event
+    return Event(card, handle, _driver.cuEventDestroy_v2)
 
 
 class Memory(_Owned):

@@ -143,6 +143,8 @@ def open_context(device: Any, threads: int, traversal: str, layout: str) -> Hand
         threads=word("threads", threads),
     )
     context = c_void_p()
+    if type(device).__module__ == "torch":  # a torch.device: "cuda:1", "cpu"
+        device = str(device)
     if device is None or isinstance(device, (str, int)):
         options = os.getpid(), threads, traversal, layout
         key = (None if device is None else str(device), *options)

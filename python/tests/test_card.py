@@ -205,6 +205,9 @@ def test_nobody_waits_who_asks_for_that(driver, scene, stream, monkeypatch):
     for to, expected in ((-1, []), (stream, []), (1, [1]), (2, [1, 2]), (None, [1, 2, 1])):
         results.__dlpack__(stream=to)
         assert waits == expected
+    results = scene.distance(cards.ByInterface(driver, RAYS, stream=cards.PER_THREAD))
+    results.__dlpack__(stream=cards.PER_THREAD)  # of another thread, perhaps
+    assert waits == [*expected, 2]
 
 
 def test_nothing_waits_in_a_cast(driver, scene, stream, monkeypatch):
@@ -498,7 +501,14 @@ def test_each_card_casts_its_own_arrays(driver, host, kind):
 def test_names_of_cards(driver):
     with pytest.raises(slabcast.NoDevice, match='no device matches "cuda:2"'):
         slabcast.Scene("cuda:2")
-    for name, card in (("cuda", 0), ("cuda:0", 0), ("gpu", 0), ("cuda:1", 1), (2, 1)):
+
+    class Device:  # as torch.device: its name is what str() says
+        __module__ = "torch"
+
+        def __str__(self):
+            return "cuda:1"
+
+    for name, card in (("cuda", 0), ("cuda:0", 0), ("gpu", 0), ("cuda:1", 1), (2, 1), (Device(), 1)):
         assert scene_of(name).distance(cards.ByDLPack(driver, RAYS[:3], card)).__dlpack_device__() == (2, card)
 
 
@@ -800,6 +810,8 @@ def test_origins_and_directions_are_joined_on_the_card(driver, host, package, st
             ({"directions": package.tensor(RAYS[:, :3].astype("f8"))}, "directions has dtype float64"),
             ({"directions": cards.ByDLPack(driver, RAYS[:, :3].copy())}, "directions is a cards array, beside others"),
             ({"directions": mine, "t_max": RAYS[:, 0]}, "t_max is a ndarray on the host"),
+            ({"directions": mine, "t_max": 1e39}, "t_max is 1e+39, which is beyond float32"),
+            ({"directions": mine, "t_min": "no"}, "t_min has dtype <U2"),
         ):
             with pytest.raises(slabcast.InvalidArgument, match=re.escape(message)):
                 scene.closest(mine, **named)
@@ -889,11 +901,13 @@ def test_arrays_of_two_packages(driver, host, monkeypatch, stream):
     first = host.closest(RAYS)
     pairs = np.stack([first["primitive"], first["geometry"]], axis=-1)
     with torch.on_stream(stream), cupy.on_stream(other):
-        for _ in range(8):
+        for number in range(8):
             results = None
             slabcast._card._end()
-            results = scene.closest(torch.tensor(RAYS, late=True), skip=cupy.tensor(pairs, late=True))
-            assert type(results.t) is torch.kind and same(results, host.closest(RAYS, skip=pairs))
+            own, others = (torch, cupy) if number % 2 else (cupy, torch)
+            results = scene.closest(own.tensor(RAYS, late=True), skip=others.tensor(pairs, late=True))
+            assert len(slabcast._card._flights[-1].keep) == 2 - number % 2  # torch keeps what its own stream reads
+            assert type(results.t) is own.kind and same(results, host.closest(RAYS, skip=pairs))
     driver.finish(other)
     slabcast._card._end()
     driver.end_events()
