@@ -156,7 +156,7 @@ typedef struct command_line {
    "SEL",                                                                     \
    OPTION_TEXT,                                                               \
    offsetof(type, member),                                                    \
-   "an index of `slabcast devices`, a part of the name, cpu or gpu;\n"        \
+   "an index of `slabcast devices`, part of a name, cpu, gpu, cuda:N;\n"      \
    "several with commas between, or all (default: a GPU, or the first)",      \
    0,                                                                         \
    0},                                                                        \

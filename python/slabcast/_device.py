@@ -78,7 +78,8 @@ def _listed(call: Callable[[Any, int, Any], int]) -> list[Device]:
 
 
 def devices() -> list[Device]:
-    """The devices, in the order in which Scene(device=index) counts them: the processor first, then OpenCL's."""
+    """The devices, in the order in which Scene(device=index) counts them: the processor first, then NVIDIA's cards by
+    their own driver, then OpenCL's."""
     return _listed(library.slab_devices)
 
 

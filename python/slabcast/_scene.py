@@ -64,9 +64,10 @@ class Scene(Life):
     opens its parent's scene anew at its first use there, with all changes, as if it had been pickled.
 
     Args:
-        device: None takes a GPU if there is one, else the processor. An index of devices(), "cpu", "gpu", part of the
-            name of a device or platform, several of these with commas between, or "all". Or a command queue of
-            pyopencl, so that arrays of pyopencl are cast where they lie.
+        device: None takes a GPU if there is one, else the processor. An index of devices(), "cpu", "gpu", "cuda:1" (a
+            card as NVIDIA's driver counts them), part of the name of a device or platform, several of these with commas
+            between, or "all". Or a torch.device, or a command queue of pyopencl, so that arrays of pyopencl are cast
+            where they lie.
         build: "default", "fast" (built twice as fast, for scenes that change), "high" (rays take 0.9 to 1
             of their time in the default's BVH, which is built four times as fast) or "flat" (no BVH).
         threads: most threads of the host; 0: as many as this process may use.
@@ -80,8 +81,12 @@ class Scene(Life):
     with t_min <= t <= t_max; t is in lengths of the direction. Results have the leading shape. float32 in C order is
     read where it lies. float64 is rounded, with a PrecisionWarning where that shows: far from the origin. Many rays
     that are not read where they lie are put together block by block, in constant memory. Arrays of DLPack are read in
-    place on the CPU and copied from CUDA. Masked numbers, and those that pandas lacks, make invalid rays. Options
-    lists what every cast takes by name.
+    place on the CPU. Masked numbers, and those that pandas lacks, make invalid rays. Options lists what every cast
+    takes by name.
+
+    Rays on a card of NVIDIA's, of PyTorch, CuPy, JAX or whatever has __dlpack__ or __cuda_array_interface__, are cast
+    where they lie by a scene on that card, on their own stream, and nobody waits: see "Arrays on a card" in the
+    reference. Geometry on a card is copied to the host.
 
     Results that have fields have them as attributes too: hits.t is hits["t"]. A ray that hits nothing has t = inf and
     primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a direction of length zero) INVALID instead
