@@ -278,9 +278,9 @@ def _sums(counts: NDArray[Any], max_hits: int) -> NDArray[np.uint32]:
     flat = counts.reshape(-1)
     sums = np.zeros(flat.size + 1, np.uint64)
     np.cumsum(np.minimum(flat, max_hits) if max_hits else flat, dtype=np.uint64, out=sums[1:])
-    if sums[-1] > 0xFFFFFFFF:
+    if sums[-1] >= 2**31:  # 64 GiB; and int32, which torch has for words, ends there
         raise InvalidArgument(
-            f"rays have {sums[-1]:,} hits together, and offsets on a card hold fewer than 2^32: cast some at a time"
+            f"rays have {sums[-1]:,} hits together; on a card fewer than 2^31 are listed: cast some at a time"
         )
     return sums.astype(WORD)
 

@@ -22,7 +22,10 @@ _LEGACY, _PER_THREAD = 1, 2  # CUDA's default streams, as handles
 
 def is_on_card(*values: Any) -> bool:
     """Whether some of the values are arrays on a card by CUDA, or capsules of such."""
-    return any(_lies_there(value) for value in values if value is not None and type(value) is not np.ndarray)
+    for value in values:  # a call of one ray feels anything longer
+        if value is not None and type(value) is not np.ndarray and _lies_there(value):
+            return True
+    return False
 
 
 def _lies_there(value: Any) -> bool:

@@ -498,7 +498,7 @@ def test_each_card_casts_its_own_arrays(driver, host, kind):
         driver.end_stream(stream, card)
 
 
-def test_names_of_cards(driver):
+def test_names_of_cards(driver, host):
     with pytest.raises(slabcast.NoDevice, match='no device matches "cuda:2"'):
         slabcast.Scene("cuda:2")
 
@@ -508,8 +508,10 @@ def test_names_of_cards(driver):
         def __str__(self):
             return "cuda:1"
 
-    for name, card in (("cuda", 0), ("cuda:0", 0), ("gpu", 0), ("cuda:1", 1), (2, 1), (Device(), 1)):
-        assert scene_of(name).distance(cards.ByDLPack(driver, RAYS[:3], card)).__dlpack_device__() == (2, card)
+    names = ("cuda", 0), ("cuda:0", 0), ("gpu", 0), ("cuda:1", 1), (2, 1), (Device(), 1), ("cuda:1,cuda:0", 1)
+    for name, card in names:
+        results = scene_of(name).distance(cards.ByDLPack(driver, RAYS[:3], card))
+        assert results.__dlpack_device__() == (2, card) and same(results, host.distance(RAYS[:3]))
 
 
 # ---- what is refused ----
@@ -687,6 +689,14 @@ def test_a_scene_on_the_processor_refuses_and_says_the_ways_out(driver, host, ki
             r"numpy.asarray\(rays\) copies it",
             str(refused.value),
         )
+
+
+@pytest.mark.parametrize("counts", [[2**31 - 1, 1], [2**32 - 1], [2**30] * 2, [2**32 - 1] * 9])
+def test_more_hits_than_offsets_hold_are_refused(counts):
+    with pytest.raises(slabcast.InvalidArgument, match=f"{sum(counts):,} hits together"):
+        slabcast._card._sums(np.array(counts, np.uint32), 0)
+    fewer = slabcast._card._sums(np.array(counts, np.uint32), 2**31 // len(counts) - 1)
+    assert fewer.dtype == np.uint32 and fewer[0] == 0 and (np.diff(fewer.astype("i8")) > 0).all()
 
 
 def test_each_call_of_the_driver_that_fails_is_told(driver, host):
