@@ -95,6 +95,27 @@ def test_float32_in_c_order_is_not_copied():
     assert Rays(rays, None, None, None, None).whole() is rays
 
 
+def test_addresses_are_those_of_numpy():
+    from slabcast._scene import _address
+
+    rows = np.zeros((4, 8), np.float32)
+    kinds = [
+        rows,
+        rows[:, 1:3],
+        rows[::-1],
+        rows.T,
+        rows[2:],
+        rows[:0],
+        rows[0, 0, None],
+        np.zeros(()),
+        np.zeros(3, ">f8"),
+    ]
+    kinds += [np.frombuffer(b"abcdefgh", "f4"), np.broadcast_to(rows[0], (9, 8)), np.zeros(3, slabcast.HIT)]
+    kinds += [np.zeros(3, slabcast.HIT)["t"], np.zeros(3, "?"), SCENE.closest(RAYS), SCENE.distance(RAYS[0])]
+    for array in kinds:
+        assert _address(array) == array.ctypes.data
+
+
 def test_vertices_that_lie_apart_are_read_where_they_lie():
     vertices, faces = shapes.box()
     wide = np.full((8, 7), np.nan, np.float32)
