@@ -135,10 +135,11 @@ static bool is_pinned(const device *d, const void *bytes, size_t size) {
   CUdeviceptr first = 0;
   size_t all = 0;
   if (cuda_enter(cuda_of(d)->context, NULL) != SLAB_OK) return false;
-  const bool told = cuda_call.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) == CUDA_SUCCESS &&
-                    type == CU_MEMORYTYPE_HOST &&
-                    cuda_call.cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, at) == CUDA_SUCCESS &&
-                    cuda_call.cuPointerGetAttribute(&all, CU_POINTER_ATTRIBUTE_RANGE_SIZE, at) == CUDA_SUCCESS;
+  const bool told =
+      cuda_call.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) == CUDA_SUCCESS &&
+      type == CU_MEMORYTYPE_HOST &&
+      cuda_call.cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, at) == CUDA_SUCCESS &&
+      cuda_call.cuPointerGetAttribute(&all, CU_POINTER_ATTRIBUTE_RANGE_SIZE, at) == CUDA_SUCCESS;
   cuda_leave();
   return told && size <= all && at - first <= all - size;
 }
