@@ -75,23 +75,26 @@ static slab_status look(const slab_mesh *mesh, const uint32_t *tops, uint8_t *hi
   const slab_cast_options closed = {.edges = SLAB_EDGES_CLOSED};
   const uint32_t n = mesh->vertex_count;
   slab_ray *rays = malloc(n * sizeof *rays);
+  float(*eyes)[3] = malloc(n * sizeof *eyes);
   slab_context *context = NULL;
   slab_scene *scene = NULL;
-  slab_status status = rays ? slab_context_create(NULL, &context) : SLAB_OUT_OF_MEMORY;
+  slab_status status = rays && eyes ? slab_context_create(NULL, &context) : SLAB_OUT_OF_MEMORY;
   if (!status) status = slab_scene_create(context, &scene);
   if (!status) status = slab_scene_add_mesh(scene, mesh, NULL, NULL);
   if (!status) status = slab_scene_commit(scene, NULL);
+  for (size_t i = 0; !status && i < n; i++) {
+    memcpy(eyes[i], mesh->vertices + 3 * i, sizeof eyes[i]);
+    eyes[i][2] += EYES;
+  }
   for (size_t k = 0; !status && k < PLACES; k++) {
     const float *v = mesh->vertices + 3 * (size_t)tops[k], top[3] = {v[0], v[1], v[2] + MAST};
-    for (size_t i = 0; i < n; i++) {
-      const float *ground = mesh->vertices + 3 * i, eyes[3] = {ground[0], ground[1], ground[2] + EYES};
-      rays[i] = slab_segment(top, eyes);
-    }
-    status = slab_any(scene, rays, n, hidden + k * n, &closed);
+    status = slab_segments(top, 0, eyes[0], sizeof eyes[0], n, rays);
+    if (!status) status = slab_any(scene, rays, n, hidden + k * n, &closed);
   }
   slab_scene_destroy(scene);
   slab_context_destroy(context);
   free(rays);
+  free(eyes);
   return status;
 }
 

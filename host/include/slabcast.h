@@ -554,6 +554,11 @@ SLAB_API size_t slab_step_text(const slab_step *step, char *text, size_t size);
 /** The segment from a to b; t is the fraction of its length. Where b lies exactly on a slanted surface, rounding may
  * put t just beyond 1. */
 SLAB_API slab_ray slab_segment(const float a[3], const float b[3]);
+/** rays[i] becomes slab_segment of the ith points of `from` and `to`, for i below n, on the threads of the host. A
+ * point is three floats; strides are in bytes from point to point, 0: the same point for all. rays overlap neither.
+ * SLAB_INVALID_ARGUMENT: an array is NULL although n is not 0. */
+SLAB_API slab_status slab_segments(const float *from, size_t from_stride, const float *to, size_t to_stride, size_t n,
+                                   slab_ray *rays);
 
 /** A ray in the plane z = 0. */
 static inline slab_ray slab_ray_2d(const float origin[2], const float direction[2], float t_min, float t_max) {

@@ -134,7 +134,7 @@ typedef struct outcome {
   slab_interval pairs[KINDS][ADVERSARIAL];
   slab_check_report reports[ANSWER_QUERIES];
   slab_camera camera;
-  slab_ray seen[64], segment;
+  slab_ray seen[64], segment, segments;
   slab_plane plane;
   float point[3];
   slab_ray moved[2];
@@ -214,6 +214,7 @@ static void use_helpers(const mode *m, outcome *o) {
   IN_MODE(slab_point_at(&o->segment, 1.0f / 3, o->point));
   const double origins[] = {0x1.234567p-130, -0x1.8p-1030, 1.0 + 0x1p-24, 1e300, -1.0 / 3, 3};
   const double directions[] = {0x1p-140, 0x1.234567p-1040, 0, 1.0 / 3, 0x1.fffffffp-127, -2.0 / 3};
+  OK_IN_MODE(slab_segments(from, 0, to, 0, 1, &o->segments));
   OK_IN_MODE(slab_rays_from_doubles(origins, directions, 2, NULL, 1.0 / 3, o->moved));
   OK_IN_MODE(slab_floats_from_doubles(origins, sizeof *origins, 6, 1, o->rounded, sizeof(float), &o->rounding));
   const double corners[] = {0x1p-1030, 1.0 / 3, 0, 5, 0, 0x1.8p-1040, -1.0 / 7, 9, 2};

@@ -295,6 +295,40 @@ static void segment_runs_from_a_to_b(void **state) {
   assert_floats(end, b, 3);
 }
 
+/* Many at once: as one by one, by several threads, of points that lie apart, and of one point and many. */
+static void segments_are_those_of_their_points(void **state) {
+  (void)state;
+  enum { MOST = 50001 };
+  static const size_t counts[] = {0, 1, 2, 16383, 16385, MOST}, strides[] = {0, 12, 16, 40};
+  random_state random = harness_seeded(__func__);
+  float *from = harness_room(10 * MOST * sizeof *from), *to = harness_room(10 * MOST * sizeof *to);
+  slab_ray *got = harness_room((MOST + 1) * sizeof *got);
+  for (size_t i = 0; i < 10 * MOST; i++) {
+    from[i] = random_between(&random, -100.0f, 100.0f);
+    to[i] = i % 97 == 0 ? INFINITY : random_between(&random, -1e-3f, 1e3f);
+  }
+  for (size_t k = 0; k < sizeof counts / sizeof *counts * 16; k++) {
+    const size_t n = counts[k / 16], a = strides[k % 4], b = strides[k / 4 % 4];
+    memset(got, 0x5A, (MOST + 1) * sizeof *got);
+    assert_ok(slab_segments(from, a, to, b, n, got));
+    for (size_t i = 0; i < n; i++) {
+      const slab_ray want = slab_segment(from + i * a / sizeof *from, to + i * b / sizeof *to);
+      if (memcmp(&got[i], &want, sizeof want) != 0) fail_msg("segment %zu of %zu, strides %zu and %zu", i, n, a, b);
+    }
+    assert_true(((unsigned char *)&got[n])[0] == 0x5A);
+  }
+  assert_status(slab_segments(NULL, 0, to, 0, 1, got), SLAB_INVALID_ARGUMENT);
+  assert_mentions("from is NULL");
+  assert_status(slab_segments(from, 0, NULL, 0, 1, got), SLAB_INVALID_ARGUMENT);
+  assert_mentions("to is NULL");
+  assert_status(slab_segments(from, 0, to, 0, 1, NULL), SLAB_INVALID_ARGUMENT);
+  assert_mentions("rays is NULL");
+  assert_ok(slab_segments(NULL, 0, NULL, 0, 0, NULL));
+  free(from);
+  free(to);
+  free(got);
+}
+
 static void ray_2d_lies_in_the_plane_z_0(void **state) {
   (void)state;
   const float origin[] = {1.5f, -2}, direction[] = {0.25f, 8};
@@ -520,6 +554,7 @@ int main(void) {
       cmocka_unit_test(points_from_doubles_need_no_indices),
       cmocka_unit_test(points_from_doubles_that_are_missing_are_named),
       cmocka_unit_test(segment_runs_from_a_to_b),
+      cmocka_unit_test(segments_are_those_of_their_points),
       cmocka_unit_test(ray_2d_lies_in_the_plane_z_0),
       cmocka_unit_test(box_2d_is_unbounded_in_z),
       cmocka_unit_test(plane_through_a_point_holds_it),

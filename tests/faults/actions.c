@@ -303,6 +303,17 @@ static slab_status run_check(world *w) {
                     w->results, w->action->with.query == SLAB_ALL ? w->offsets : NULL, &options, (void *)w->outcome);
 }
 
+/* Enough for several threads. */
+static slab_status run_segments(world *w) {
+  enum { SEGMENTS = 40000 };
+  static float from[3 * SEGMENTS];
+  static slab_ray rays[SEGMENTS];
+  for (size_t i = 0; i < 3 * (size_t)SEGMENTS; i++) from[i] = 0.1f * (float)i;
+  const slab_status status = slab_segments(from, 12, from + 3, 0, SEGMENTS, rays);
+  for (size_t i = 0; i < SEGMENTS; i++) ((uint32_t *)(void *)w->outcome)[i % 8] ^= ((const uint32_t *)&rays[i])[i % 8];
+  return status;
+}
+
 /* Enough rays for several threads. */
 static slab_status run_rays_from_doubles(world *w) {
   enum { RAYS = 40000 };
@@ -513,6 +524,7 @@ const action actions[] = {
     CHECK("interval", SLAB_INTERVAL),
     CHECK("nearest", SLAB_NEAREST),
     {.name = "slab_explain", .begin = begin_committed, .run = run_explain},
+    {.name = "slab_segments", .begin = begin_nothing, .run = run_segments},
     {.name = "slab_rays_from_doubles", .begin = begin_nothing, .run = run_rays_from_doubles},
     {.name = "slab_floats_from_doubles", .begin = begin_nothing, .run = run_floats_from_doubles},
     {.name = "slab_points_from_doubles", .begin = begin_nothing, .run = run_points_from_doubles},
