@@ -82,7 +82,8 @@ SLAB_API slab_status slab_scene_update_obbs_cuda(slab_scene *, uint32_t geometry
                                                  struct CUstream_st *stream);
 /** Replaces triangles. The arrays of the slab_mesh are device memory; indices NULL: those that the geometry has. The
  * card keeps a copy of the vertices, until the commit: where all that has changed are meshes updated so, in a scene of
- * triangles alone on one card, the card refits the BVH itself, and nothing of it is uploaded. */
+ * triangles alone on one card, the card refits the BVH itself, and nothing of it is uploaded. A second update before a
+ * commit frees the first one's copy, for which the driver waits until the card is idle. */
 SLAB_API slab_status slab_scene_update_mesh_cuda(slab_scene *, uint32_t geometry, const slab_mesh *,
                                                  struct CUstream_st *stream);
 /** Replaces the transforms of n instances. transforms: n times 12, as in slab_scene_update_instances. */

@@ -27,6 +27,7 @@
 
 enum { CU_STREAM_LEGACY = 1, CU_STREAM_PER_THREAD = 2, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9 }; /* Python's */
 enum { PARAMETERS = 16, CARDS = 8, CONTEXTS = 2 * CARDS, DEPTH = 8 };
+enum { GAP = 4096 }; /* bytes between allocations: who reaches beyond one is not in another */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 
@@ -468,7 +469,7 @@ static CUresult allocate(void **bytes, size_t size, bool is_pinned) {
   if (size == 0) return CUDA_ERROR_INVALID_VALUE;
   size_t *taken = &used[context->card];
   if (!is_pinned && (size > memory() || *taken > memory() - size)) return CUDA_ERROR_OUT_OF_MEMORY;
-  char *made = size > memory() ? NULL : aligned_alloc(ALIGNED, (size + ALIGNED - 1) / ALIGNED * ALIGNED);
+  char *made = size > memory() ? NULL : aligned_alloc(ALIGNED, (size + GAP + ALIGNED - 1) / ALIGNED * ALIGNED);
   if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
   block *b = malloc(sizeof *b);
   *b = (block){made, size, is_pinned, context, blocks};
@@ -483,6 +484,8 @@ static void run_all(void);
 
 static void deallocate(void *bytes, bool is_pinned) {
   run_all(); /* both wait for what is in flight */
+  for (CUstream s = streams; s != NULL; s = s->next)
+    if (s->first != NULL) die("a release of memory waits for ever");
   for (block **at = &blocks; *at != NULL; at = &(*at)->next) {
     block *b = *at;
     if (b->bytes != bytes || b->is_pinned != is_pinned) continue;

@@ -247,7 +247,7 @@ static void several_contexts_at_once_are_independent(void **state) {
 /* A card of any size between too little and enough: each call that wants more says so, and what is made with room again
  * is right. */
 static void memory_that_runs_out_is_told(void **state) {
-  enum { CARDS = 60, MOST = 120000 };
+  enum { CARDS = 60, MOST = 80000 };
   (void)state;
   random_state random = harness_seeded(__func__);
   const caller c = caller_begin();

@@ -298,28 +298,48 @@ static void instances_move_as_from_host_arrays(void **state) {
 
 /* ---- what is waited for ---- */
 
-/* The stream of the library's own calls is held: updates that waited for it would never end. */
+/* The stream of the library's own calls is held: an update that waited for it would never end. */
 static void no_other_stream_is_waited_for(void **state) {
   (void)state;
   const slab_box box = {.lower = {-1, -1, -1}, .upper = {1, 1, 1}}, moved = {.lower = {4, 4, 4}, .upper = {5, 5, 5}};
   const pair p = pair_begin();
+  static meshes m;
+  random_state random = harness_seeded(__func__);
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_scene *model = mixed_tree(p.caller.slab, 20);
+  slab_scene *const both[] = {p.there, p.here};
+  float transforms[12 * PLACES];
+  meshes_begin(&random, &m);
+  mixed_places(&random, transforms, PLACES);
+  for (int i = 0; i < 2; i++) {
+    assert_ok(slab_scene_add_boxes(both[i], &box, 1, NULL, NULL));
+    assert_ok(slab_scene_add_mesh(both[i], m.list, NULL, NULL));
+    assert_ok(slab_scene_add_instances(both[i], model, transforms, PLACES, NULL, NULL));
+  }
+  commit(&p, SLAB_UPDATE_REBUILD);
+  draw_vertices(&random, &m);
+  mixed_places(&random, transforms, PLACES);
   const CUdeviceptr other = caller_upload(&p.caller, NULL, 64);
-  assert_ok(slab_scene_add_boxes(p.there, &box, 1, NULL, NULL));
+  const lent b = lend(&moved, sizeof moved, p.streams[1]), v = lend(m.grid, sizeof m.grid, p.streams[1]),
+             t = lend(transforms, sizeof transforms, p.streams[2]);
+  slab_mesh mesh = {lent_at(&v), 0, CORNERS, NULL, TRIANGLES};
   standin_hold(p.streams[0], 1);
   assert_cu(cuMemcpyDtoDAsync(other, other + 32, 32, p.streams[0]));
-  for (int i = 1; i < STREAMS; i++) {
-    const lent r = lend(&moved, sizeof moved, p.streams[i]);
-    assert_ok(slab_scene_update_boxes_cuda(p.there, 0, lent_at(&r), 1, p.streams[i]));
-    assert_int_equal(cuStreamQuery(p.streams[0]), CUDA_ERROR_NOT_READY);
-    lent_end(&r);
-  }
+  assert_ok(slab_scene_update_boxes_cuda(p.there, 0, lent_at(&b), 1, p.streams[1]));
+  assert_ok(slab_scene_update_mesh_cuda(p.there, 1, &mesh, p.streams[1]));
+  assert_ok(slab_scene_update_instances_cuda(p.there, 2, lent_at(&t), PLACES, p.streams[2]));
+  assert_int_equal(cuStreamQuery(p.streams[0]), CUDA_ERROR_NOT_READY);
   standin_hold(p.streams[0], 0);
-  assert_ok(slab_scene_add_boxes(p.here, &moved, 1, NULL, NULL));
-  slab_ray *rays = mixed_rays(__func__, N);
+  mesh.vertices = m.grid;
+  assert_ok(slab_scene_update_boxes(p.here, 0, &moved, 1));
+  assert_ok(slab_scene_update_mesh(p.here, 1, &mesh));
+  assert_ok(slab_scene_update_instances(p.here, 2, transforms, PLACES));
   commit(&p, SLAB_UPDATE_AUTO);
   assert_same_answers(&p, rays);
-  free(rays);
+  lent_end(&b), lent_end(&v), lent_end(&t);
   assert_cu(cuMemFree(other));
+  free(rays);
+  slab_scene_destroy(model);
   pair_end(&p);
 }
 
