@@ -18,14 +18,19 @@ under() {
   LD_LIBRARY_PATH=$build/tests/cuda/standin:$build SLABCAST_BACKENDS=cuda SLABCAST_TEST_WIDTH=1 "$@" >&2
 }
 
-# sanitized PRESET: its build of these tests. Kernels that are ready are taken: the sanitizers do not know OpenCL C.
+# sanitized PRESET: a build of these tests by it, of its own. Kernels that are ready are taken: the cards' are not the C
+# compiler's.
 sanitized() {
-  cmake --preset "$1" -DSLABCAST_TESTS=ON -DSLABCAST_NATIVE_OBJECTS="$(realpath "$release/native")" >&2
-  cmake --build "build/$1" --target slabcast slab_cuda slab_cuda_standin "${tests[@]}" >&2
+  cmake --preset "$1" -B "build/cuda-$1" -DSLABCAST_TESTS=ON -DSLABCAST_NATIVE_OBJECTS="$(realpath "$release/native")" >&2
+  cmake --build "build/cuda-$1" --target slabcast slab_cuda slab_cuda_standin "${tests[@]}" >&2
 }
 
-# Every fault, or every nth.
-step_of() { awk -v s="$PROVE_SCALE" 'BEGIN { printf "%.0f\n", s < 1 ? 1 / s : 1 }'; }
+# strike BUILD LEAST: each nth fault, the more seldom the smaller the scale, and never more often than each LEASTth.
+strike() {
+  local step
+  step=$(awk -v s="$PROVE_SCALE" -v least="$2" 'BEGIN { n = s < 1 ? 1 / s : 1; printf "%.0f\n", n < least ? least : n }')
+  tests/cuda/faults.sh "$1/bin/slabcast" "$1/tests/cuda/standin" "$1" "$step" | tail -n 1
+}
 
 # judge FIGURE TARGET FAILED RESULT
 judge() {
@@ -36,7 +41,7 @@ judge() {
 echo "runtime: the stand-in for NVIDIA's driver"
 
 failed=0
-faults=$(tests/cuda/faults.sh "$SLABCAST" "$release/tests/cuda/standin" "$release" "$(step_of)" | tail -n 1) || failed=1
+faults=$(strike "$release" 1) || failed=1
 judge "each call of the driver that fails, once and from then on, in three casts: a crash, other bytes, no message, a handle kept" \
   0 "$failed" "$failed of ${faults:-no faults}"
 
@@ -52,13 +57,16 @@ sanitized asan
 failed=0
 for test in "${tests[@]}"; do
   for late in 0 7; do
-    ASAN_OPTIONS=detect_leaks=1 under build/asan env SLAB_CUDA_LATE=$late "build/asan/bin/$test" || failed=$((failed + 1))
+    ASAN_OPTIONS=detect_leaks=1 under build/cuda-asan env SLAB_CUDA_LATE=$late "build/cuda-asan/bin/$test" || failed=$((failed + 1))
   done
 done
-judge "under the address and undefined-behaviour sanitizers, leaks included: tests that fail" 0 "$failed" "$failed of $((2 * ${#tests[@]}))"
+export ASAN_OPTIONS=detect_leaks=1:exitcode=99 UBSAN_OPTIONS=exitcode=99 # which is no exit code of the program
+faults=$(strike build/cuda-asan 5) || failed=$((failed + 1))
+judge "under the address and undefined-behaviour sanitizers, leaks included: tests that fail, and faults" 0 "$failed" \
+  "$failed of $((2 * ${#tests[@]})), and of ${faults:-no faults}"
 
 sanitized tsan
 failed=0
-tests/tsan.sh "$PWD/build/tsan" cuda:{test_interop_cuda,test_updates_cuda,test_contexts_cuda,test_threads,test_batch_all} >&2 || failed=1
+tests/tsan.sh "$PWD/build/cuda-tsan" cuda:{test_interop_cuda,test_updates_cuda,test_contexts_cuda,test_threads,test_batch_all} >&2 || failed=1
 judge "several contexts from several threads, under the thread sanitizer: runs with a report" 0 "$failed" "$failed"
 exit "$status"
