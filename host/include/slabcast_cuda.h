@@ -23,7 +23,8 @@ struct CUstream_st; /**< what a CUstream points to */
  * first. stream: on which the calls of slabcast.h run; NULL: one of the library's own. `device` of the options is
  * ignored. SLAB_INVALID_ARGUMENT: the stream is of another context, or an option is wrong. SLAB_UNSUPPORTED: the card
  * is too old (compute capability 6.0 is needed), or the options ask for SLAB_LAYOUT_WIDE or several lanes.
- * SLAB_NO_DEVICE: no driver, no card, or no slabcast-cuda. SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. */
+ * SLAB_NO_DEVICE: no driver, no card, no slabcast-cuda, or a process that was forked from one that had begun CUDA.
+ * SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. */
 SLAB_API slab_status slab_context_create_cuda(struct CUctx_st *, struct CUstream_st *stream,
                                               const slab_context_options *, slab_context **context);
 

@@ -60,24 +60,24 @@ static slab_status adopt(device *d, CUcontext context, CUstream stream, const fo
   return status;
 }
 
-slab_status slab_context_create_cuda(CUcontext context, CUstream stream, const slab_context_options *asked,
-                                     slab_context **made) {
+slab_status slab_context_create_cuda(CUcontext callers, CUstream stream, const slab_context_options *asked,
+                                     slab_context **context) {
   slab_context_options options = asked != NULL ? *asked : (slab_context_options){0};
-  ARITHMETIC callers = arithmetic_begin();
+  ARITHMETIC before = arithmetic_begin();
   slab_context *created = NULL;
   found_device found = {0};
-  slab_status status = context_check(&options, made, "slab_context_create_cuda");
+  slab_status status = context_check(&options, context, "slab_context_create_cuda");
   if (status == SLAB_OK) status = process_begin("slab_context_create_cuda");
   if (status == SLAB_OK) status = process_check_drivers("slab_context_create_cuda");
   if (status == SLAB_OK) status = cuda_load();
-  if (status == SLAB_OK) status = describe(context, &options, &found);
+  if (status == SLAB_OK) status = describe(callers, &options, &found);
   if (status != SLAB_OK) return status;
   options.layout = SLAB_LAYOUT_COMPRESSED;
   status = context_allocate(1, &created);
   if (status == SLAB_OK) status = context_add(created, &found, &options);
   if (status == SLAB_OK) status = gpu_prepare(created, &created->devices[0], &found);
-  if (status == SLAB_OK) status = adopt(&created->devices[0], context, stream, &found);
-  return context_finish(status, &options, created, made);
+  if (status == SLAB_OK) status = adopt(&created->devices[0], callers, stream, &found);
+  return context_finish(status, &options, created, context);
 }
 
 static slab_status check_card(const char *function, const slab_context *context) {
@@ -101,13 +101,13 @@ slab_status slab_context_card(const slab_context *context, CUcontext *cuda, int 
 /* Whether this context's card reaches a byte. Of which context it is is not asked: memory of a pool (cuMemAllocAsync)
  * is of none. */
 static slab_status find_reach(const char *function, CUcontext context, CUdeviceptr at, bool *is_reached) {
-  unsigned type;
+  unsigned type = 0; /* which no memory has that the driver knows */
   const slab_status status = cuda_enter(context, function);
   if (status != SLAB_OK) return status;
   const CUresult code = cuda_call.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at);
   cuda_leave();
-  *is_reached = code != CUDA_ERROR_INVALID_VALUE;
-  return *is_reached ? cuda_ended(code, "cuPointerGetAttribute", function) : SLAB_OK;
+  *is_reached = code == CUDA_SUCCESS && type != 0;
+  return code == CUDA_ERROR_INVALID_VALUE ? SLAB_OK : cuda_ended(code, "cuPointerGetAttribute", function);
 }
 
 /* Checks memory of so many bytes. 0: at least one, and only the caller knows how many. Its ends alone are looked at: an
