@@ -49,8 +49,8 @@ VERSION = ".".join(re.findall(r"SLAB_VERSION_(?:MAJOR|MINOR) (\d+)", (ROOT / "ho
 
 
 def linux(name: str, processor: str, zig: str, needs: str, cuda: str = "") -> Target:
-    clang = re.sub(r"\.[\d.]+$", "", zig)
-    return Target(f"{name}_{processor}", "Linux", processor, zig, clang, "libslabcast.so", frozenset(needs.split()), cuda)
+    clang, known = re.sub(r"\.[\d.]+$", "", zig), frozenset(needs.split())
+    return Target(f"{name}_{processor}", "Linux", processor, zig, clang, "libslabcast.so", known, cuda)
 
 
 def mac(processor: str, zig: str) -> Target:
@@ -189,7 +189,9 @@ def names(target: Target, library: Path) -> tuple[set[str], set[str]]:
 
 def check_names(target: Target, library: Path) -> None:
     declared = "".join(path.read_text() for path in (ROOT / "host/include").glob("*.h"))
-    known = {"slabcast_ptx"} if library.name == target.cuda else set(re.findall(r"^SLAB_API.*?\b(\w+)\(", declared, re.M))
+    known = set(re.findall(r"^SLAB_API.*?\b(\w+)\(", declared, re.M))
+    if library.name == target.cuda:
+        known = {"slabcast_ptx"}
     given, _ = names(target, library)
     if given - known or not given & {"slab_closest", "slabcast_ptx"}:
         fail(f"{target.platform}: {library.name} gives {', '.join(sorted(given - known)) or 'no slab_closest'}")
