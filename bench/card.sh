@@ -92,6 +92,7 @@ listing() {
 first() {
   local cache=$PWD/$SLABCAST_BACKENDS-cache cast=(cast --builtin terrain:1000 --rays rays.npy --out raw) turn begun seconds
   rm -rf "$cache"
+  mkdir "$cache"
   SLABCAST_BACKENDS=native "$bin/slabcast" rays random --builtin terrain:1000 --count 10000 -o rays.npy
   SLABCAST_BACKENDS=native "$bin/slabcast" "${cast[@]}" -o right
   export POCL_CACHE_DIR=$cache CUDA_CACHE_PATH=$cache LC_ALL=C

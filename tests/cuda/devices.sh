@@ -18,8 +18,16 @@ expect() {
   fi
 }
 
+# paged STATUS TEXT COMMAND...: a command says this, and so does the page on GPUs, which tells what to do then.
+paged() {
+  expect "$2" "$1" "${2//[()]/.}" "${@:3}"
+  grep -qF -- "$2" "$page" || { echo "$page does not have: $2" >&2 && failed=1; }
+}
+
 export SLABCAST_BACKENDS=cuda
-expect "no driver" 4 'no card of NVIDIA.*libcuda.so.1' env LD_LIBRARY_PATH="$3" "$program" devices
+page=$(dirname "${BASH_SOURCE[0]}")/../../docs/gpu.md
+missing="no card of NVIDIA's by its own driver (libcuda.so.1: cannot open shared object file: No such file or directory)"
+paged 4 "$missing" env LD_LIBRARY_PATH="$3" "$program" devices
 export LD_LIBRARY_PATH=$2:$3
 expect "two cards" 0 '^ *1 +no card' env SLAB_CUDA_CARDS=2 "$program" devices
 # What the list says of a card is a command that proves it.
@@ -31,9 +39,10 @@ for proof in "${proofs[@]}"; do
   expect "$proof" 0 '^device +no card' env SLAB_CUDA_CARDS=2 "$program" $proof --rays 300 --group any
 done
 [[ $(SLABCAST_BACKENDS=native "$program" devices) != *verify* ]] || { echo "the processor waits for a card" >&2 && failed=1; }
-expect "no cards" 4 'finds no card' env SLAB_CUDA_CARDS=0 "$program" devices
-expect "a card that is too old" 4 'compute capability 5.0, and the kernels need 6.0' env SLAB_CUDA_CAPABILITY=5 "$program" devices
+paged 4 "NVIDIA's driver finds no card" env SLAB_CUDA_CARDS=0 "$program" devices
+paged 4 'has compute capability 5.0, and the kernels need 6.0' env SLAB_CUDA_CAPABILITY=5 "$program" devices
 expect "both kinds" 0 'no card' env SLABCAST_BACKENDS=native,cuda "$program" devices
+paged 4 'no device matches "cuda": the list has 0 "' env SLABCAST_BACKENDS=native "$program" verify --device cuda
 expect "neither" 4 'names none of native, cuda and opencl' env SLABCAST_BACKENDS=vulkan "$program" devices
 
 # visible CHOSEN CARD...: with this in CUDA_VISIBLE_DEVICES, of four cards these are listed, in this order, or none. Card N
@@ -81,7 +90,7 @@ for none in cuda:3 cuda: cuda:x cuda:01 CUDA:-1; do
   expect "$none" 4 "no device matches \"$none\"" env SLAB_CUDA_CARDS=3 \
     "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --device "$none" --out raw -o "$work/hits"
 done
-expect "the other layout" 1 'no kernels of SLAB_LAYOUT_WIDE' cast --layout wide -o "$work/hits"
+paged 1 'has no kernels of SLAB_LAYOUT_WIDE by CUDA; by OpenCL it has' cast --layout wide -o "$work/hits"
 expect "little memory" 1 'cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY|allocates at most' env SLAB_CUDA_MEMORY=200000 \
   "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --out raw -o "$work/hits"
 exit "$failed"
