@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import threading
 from ctypes import byref
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _library, _structs
 from ._arrays import WORD, float_array, tell_copy
-from ._card_arrays import CardArray, CardRecords, card_number, is_on_card, see
+from ._card_arrays import CardArray, CardRecords, card_number, card_of, is_on_card, see
 from ._card_packages import Package, package_of
 from ._dlpack import Place
-from ._library import Handle, InvalidArgument, index_of, library, must
+from ._library import Handle, InvalidArgument, index_of, library, must, word
 from ._options import Options, plain_options
 from ._records import HIT
 from ._results import Hits
@@ -25,6 +26,8 @@ from ._values import FLOAT
 if TYPE_CHECKING:
     from ._cuda import Card, Event
     from ._life import Life
+
+Change = Callable[[int], int]  # of the library's scene
 
 # ---- casts in flight ----
 
@@ -75,27 +78,41 @@ if hasattr(os, "register_at_fork"):
 # ---- casts ----
 
 
-class _Cast:
-    """A cast of one launch or several: on which card, stream and package's arrays."""
+class _Work:
+    """On which card and stream something is done, with arrays of which package."""
 
-    def __init__(self, owner: Life, scene: Handle, name: str, value: Any) -> None:
-        """value: an array on the card, which says all that."""
-        self.package = package_of(value)
-        _require_card(owner, name, value, self.package)
+    def __init__(self, owner: Life, name: str, value: Any) -> None:
+        """owner: a scene on a card. value: an array there, which says the rest."""
         from . import _cuda
 
-        self.owner, self.scene, self.cuda, self.card = owner, scene, _cuda, _cuda.Card(owner._context)
+        self.owner, self.cuda, self.card, self.package = owner, _cuda, _cuda.Card(owner._context), package_of(value)
         self.stream = self.package.stream(name, value)
-        self.keep: list[Any] = []  # what is read, until that has ended
-        self.own: list[Any] = []  # what is read until it is enqueued: its release is after that on the stream
 
     def see(self, name: str, value: Any) -> Place:
         """Where an array lies, for the stream to read or write."""
         waits = not (self.package.casts_on_own and self._is_own(value))
         return see(name, value, self.card, self.stream if waits else -1)
 
+    def see_here(self, name: str, value: Any) -> Optional[Place]:
+        """The same, where it lies on this card."""
+        if not is_on_card(value) or card_of(value, self.card) != self.card.number:
+            return None
+        with self.package.within(self.card):
+            return self.see(name, value)
+
     def _is_own(self, value: Any) -> bool:
         return type(package_of(value)) is type(self.package)
+
+
+class _Cast(_Work):
+    """A cast of one launch or several."""
+
+    def __init__(self, owner: Life, scene: Handle, name: str, value: Any) -> None:
+        _require_card(owner, name, value)
+        super().__init__(owner, name, value)
+        self.scene = scene
+        self.keep: list[Any] = []  # what is read, until that has ended
+        self.own: list[Any] = []  # what is read until it is enqueued: its release is after that on the stream
 
     def rows(self, name: str, value: Any, dtypes: tuple[str, ...], width: int) -> Place:
         """Where rows lie that are read as they are."""
@@ -203,16 +220,21 @@ class _Cast:
         return CardRecords(given, dtype, self.package.words, lambda rows: _to_host(card, rows, FLOAT))
 
 
-def _require_card(owner: Life, name: str, value: Any, package: Package) -> None:
-    """Refuses a scene that is not on a card by CUDA."""
-    if not library.slab_context_card(owner._context.pointer, None, None):
+def _is_there(owner: Life) -> bool:
+    """Whether a scene is on a card by CUDA."""
+    return library.slab_context_card(owner._context.pointer, None, None) == 0  # type: ignore[no-any-return]
+
+
+def _require_card(owner: Life, name: str, value: Any) -> None:
+    if _is_there(owner):
         return
     info = _structs.DeviceInfo()
     must(library.slab_context_device(owner._context.pointer, byref(info)))
     number = card_number(value)
     raise InvalidArgument(
         f'{name} lies on a card, and the scene on "{info.name.decode(errors="replace")}": a '
-        f'Scene("cuda{"" if number is None else f":{number}"}") casts it there, and {package.on_host(name)} copies it'
+        f'Scene("cuda{"" if number is None else f":{number}"}") casts it there, and '
+        f"{package_of(value).on_host(name)} copies it"
     )
 
 
@@ -296,3 +318,51 @@ def _options_of(options: Options) -> tuple[dict[str, int], Any]:
     if options.get("progress") is not None:
         raise InvalidArgument("progress is not told of rays on a card: the cast is one launch, and nobody waits for it")
     return plain_options(options), options.get("skip")
+
+
+# ---- updates ----
+
+
+def mesh_update(owner: Life, geometry: int, vertices: Any, indices: Any, triangles: int) -> Optional[Change]:
+    """The call that updates a mesh by arrays on the scene's card, as they lie. None: they are not there, or not as the
+    library reads them, and come by the host. triangles: of the geometry."""
+    if not _is_there(owner):
+        return None
+    work = _Work(owner, "vertices", vertices)
+    corners = work.see_here("vertices", vertices)
+    apart = _rows_apart(corners, "float32")
+    words = None if indices is None else work.see_here("indices", indices)
+    if corners is None or not apart or (indices is not None and _rows_apart(words, "uint32", "int32") != 3):
+        return None
+
+    def update(scene: int) -> int:
+        faces = (None, triangles) if words is None else (words.address, words.shape[0])
+        mesh = _structs.Mesh(corners.address, 4 * apart, corners.shape[0], *faces)
+        return library.slab_scene_update_mesh_cuda(scene, geometry, byref(mesh), work.stream)  # type: ignore[no-any-return]
+
+    return update
+
+
+def _rows_apart(place: Optional[Place], *dtypes: str) -> int:
+    """How many words the rows of (n, 3) are apart; 0: they are none that the library reads."""
+    if place is None or place.dtype not in dtypes or len(place.shape) != 2 or place.shape[1] != 3:
+        return 0
+    step, inner = place.strides or (3, 1)
+    return step if inner == 1 and step >= 3 else 0
+
+
+def instances_update(owner: Life, geometry: int, transforms: Any) -> Optional[Change]:
+    """The call that moves the instances of one id by (..., 3, 4) on the scene's card; None as in mesh_update."""
+    if not _is_there(owner):
+        return None
+    work = _Work(owner, "transforms", transforms)
+    place = work.see_here("transforms", transforms)
+    if place is None or place.dtype != "float32" or place.shape[-2:] != (3, 4) or not place.is_c_contiguous:
+        return None
+    count = word("the number of transforms", math.prod(place.shape[:-2]))
+
+    def update(scene: int) -> int:
+        call = library.slab_scene_update_instances_cuda
+        return call(scene, geometry, place.address, count, work.stream)  # type: ignore[no-any-return]
+
+    return update

@@ -29,12 +29,22 @@ def is_on_card(*values: Any) -> bool:
 
 
 def _lies_there(value: Any) -> bool:
-    if hasattr(type(value), "__dlpack_device__"):
-        try:
-            return int(value.__dlpack_device__()[0]) in (_dlpack.CUDA, _dlpack.CUDA_MANAGED)
-        except Exception:  # of a device that DLPack does not know: who takes arrays of the host refuses it by name
-            return False
-    return type(value).__name__ == _CAPSULE or hasattr(value, "__cuda_array_interface__")
+    if not has_dlpack(value):
+        return type(value).__name__ == _CAPSULE or hasattr(value, "__cuda_array_interface__")
+    try:
+        return device_of(value)[0] in (_dlpack.CUDA, _dlpack.CUDA_MANAGED)
+    except Exception:  # of a device that DLPack does not know: who takes arrays of the host refuses it by name
+        return False
+
+
+def has_dlpack(value: Any) -> bool:
+    return hasattr(type(value), "__dlpack_device__")
+
+
+def device_of(value: Any) -> tuple[int, int]:
+    """The kind and the number of an array's device, as DLPack has them."""
+    kind, number = value.__dlpack_device__()
+    return int(getattr(kind, "value", kind)), int(number)  # Open3D's is an enum's
 
 
 # ---- arrays of this package ----
@@ -237,25 +247,37 @@ def see(name: str, value: Any, card: Card, stream: int) -> Place:
         raise InvalidArgument(f"{name} is a capsule of DLPack; give the array that made it")
     if not is_on_card(value):
         raise InvalidArgument(f"{name} is a {type(value).__name__} on the host, beside others on cuda:{card.number}")
-    if hasattr(type(value), "__dlpack_device__"):
-        _require_card(name, int(value.__dlpack_device__()[1]), card)
-        return _by_dlpack(name, value, stream)
-    return _by_interface(name, value, card, stream)
-
-
-def card_number(value: Any) -> Optional[int]:
-    """Of an array, where it tells."""
-    if hasattr(type(value), "__dlpack_device__"):
-        return int(value.__dlpack_device__()[1])
-    return None
-
-
-def _require_card(name: str, number: int, card: Card) -> None:
+    number = card_of(value, card)
+    if number < 0:
+        raise InvalidArgument(f"{name}: {_told_address(value):#x} is not memory of a card; it may have been freed")
     if number != card.number:
         raise InvalidArgument(
             f"{name} lies on cuda:{number}, and the scene on cuda:{card.number}: bring it there, or make a "
             f'Scene("cuda:{number}")'
         )
+    if has_dlpack(value):
+        return _by_dlpack(name, value, stream)
+    return _by_interface(name, value, card, stream)
+
+
+def card_number(value: Any) -> Optional[int]:
+    """The number of the card that an array tells."""
+    return device_of(value)[1] if has_dlpack(value) else None
+
+
+def card_of(value: Any, card: Card) -> int:
+    """The number of the card that an array lies on; -1: it is not memory of one. card: one whose driver is asked."""
+    from . import _cuda
+
+    if has_dlpack(value):
+        return device_of(value)[1]
+    if 0 in value.__cuda_array_interface__["shape"]:
+        return card.number
+    return _cuda.card_at(card, _told_address(value))
+
+
+def _told_address(value: Any) -> int:
+    return int(value.__cuda_array_interface__["data"][0] or 0)
 
 
 def _by_dlpack(name: str, value: Any, stream: int) -> Place:
@@ -280,19 +302,13 @@ def _by_interface(name: str, value: Any, card: Card, stream: int) -> Place:
     told = value.__cuda_array_interface__
     if told.get("mask") is not None:
         raise InvalidArgument(f"{name} is masked; on a card such arrays are not taken")
-    dtype, address = np.dtype(told["typestr"]), int(told["data"][0] or 0)
-    shape, strides = tuple(told["shape"]), told.get("strides")
-    if 0 not in shape:
-        number = _cuda.card_at(card, address)
-        if number < 0:
-            raise InvalidArgument(f"{name}: {address:#x} is not memory of a card; it may have been freed")
-        _require_card(name, number, card)
+    dtype, shape, strides = np.dtype(told["typestr"]), tuple(told["shape"]), told.get("strides")
     theirs = stream_of(name, value)
     if theirs not in (None, stream):
         _cuda.new_event(card).record(theirs).before(stream)
     if strides is not None:
         strides = tuple(s // dtype.itemsize if s % dtype.itemsize == 0 else 0 for s in strides)
-    return Place(address, shape, strides, dtype.name if dtype.isnative else dtype.str, card.number, value)
+    return Place(_told_address(value), shape, strides, dtype.name if dtype.isnative else dtype.str, card.number, value)
 
 
 def stream_of(name: str, value: Any) -> Any:

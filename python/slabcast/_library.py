@@ -169,6 +169,8 @@ for _name, _arguments in {
     "points_from_doubles": (POINTER(DoubleHits), c_size_t, c_void_p),
     "enqueue": (c_void_p, POINTER(Batch), c_void_p, c_uint32, c_void_p, POINTER(c_void_p)),
     "enqueue_cuda": (c_void_p, POINTER(CudaBatch), c_void_p),
+    "scene_update_mesh_cuda": (c_void_p, c_uint32, _mesh, c_void_p),
+    "scene_update_instances_cuda": (*_update, c_void_p),
 }.items():
     _function = getattr(library, "slab_" + _name)
     _function.argtypes, _function.restype = _arguments, c_int

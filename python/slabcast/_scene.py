@@ -256,7 +256,11 @@ class Scene(Life):
         geometry = word("geometry", geometry)
         if indices is None and geometry not in self._counts:
             raise InvalidArgument(f"geometry {geometry} is none of the scene's: it has {sorted(self._counts)}")
-        mesh, kept = _mesh(vertices, indices, self._counts.get(geometry, 0))
+        triangles = self._counts.get(geometry, 0)
+        there = _card.mesh_update(self, geometry, vertices, indices, triangles) if is_on_card(vertices) else None
+        if there is not None:
+            return self._change(there, "updated")
+        mesh, kept = _mesh(vertices, indices, triangles)
         with _naming_vertices(kept[0]):
             self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)), "updated")
 
@@ -294,8 +298,11 @@ class Scene(Life):
             transforms: as in add_instances, of all instances that these placed, in the order of the ids. Where an id or
                 a transform is refused, no instance is moved.
         """
-        array = transform_rows(transforms)
         ids = word_array("geometry", geometry)
+        there = _card.instances_update(self, int(ids), transforms) if ids.ndim == 0 and is_on_card(transforms) else None
+        if there is not None:
+            return self._change(there, "updated")
+        array = transform_rows(transforms)
         n = word("the number of transforms", array.size // 12)
         if ids.ndim == 0:
             one = int(ids)

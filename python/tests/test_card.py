@@ -81,6 +81,17 @@ def same(results, expected):
     return got.dtype == expected.dtype and got.shape == expected.shape and got.tobytes() == expected.tobytes()
 
 
+def told(kind, array, **named):
+    """An array that tells some things otherwise than they are."""
+
+    def make(driver):
+        made = kind(driver, array)
+        made.told = named
+        return made
+
+    return make
+
+
 # ---- answers ----
 
 
@@ -472,6 +483,117 @@ def test_a_forked_process_leaves_the_parents_casts_alone(driver, host, scene, st
     assert same(results, host.closest(RAYS))
 
 
+# ---- geometry that moves on the card ----
+
+
+@pytest.fixture
+def moves(monkeypatch):
+    """The names of the library's functions that moved geometry from the card."""
+    called, library = [], slabcast._card.library
+    for name in ("slab_scene_update_mesh_cuda", "slab_scene_update_instances_cuda"):
+        function = getattr(library, name)
+        spy = lambda *given, name=name, function=function: called.append(name) or function(*given)
+        monkeypatch.setattr(library, name, spy)
+    return called
+
+
+MOVED = V * np.float32(1.25)
+APART = np.ascontiguousarray(np.concatenate([MOVED, MOVED], axis=1))
+
+
+@pytest.mark.parametrize("kind", PROTOCOLS)
+def test_meshes_move_by_vertices_on_the_card(driver, host, stream, kind, moves):
+    scene, want = scene_of("cuda"), scene_of("cpu")
+    for number, (vertices, indices) in enumerate(
+        [
+            (kind(driver, MOVED, stream=stream, late=True), None),
+            (kind(driver, V, stream=stream, late=True), kind(driver, F, stream=stream)),
+            (kind(driver, MOVED, stream=stream, late=True), kind(driver, F[::-1].astype("i4"), stream=stream)),
+            (scene_of("cuda").closest(kind(driver, RAYS[: len(V)], stream=stream)).normal, None),
+        ]
+    ):
+        if number == 3:
+            expected = np.ascontiguousarray(vertices.get())
+        else:
+            expected = [MOVED, V, MOVED][number]
+        scene.update_mesh(0, vertices, indices)
+        want.update_mesh(0, expected, [None, F, F[::-1], None][number])
+        assert same(scene.closest(kind(driver, RAYS, stream=stream)), want.closest(RAYS))
+    assert moves == ["slab_scene_update_mesh_cuda"] * 4
+
+
+def test_vertices_whose_rows_lie_apart(driver, host, moves):
+    scene, want = scene_of("cuda"), scene_of("cpu")
+    want.update_mesh(0, MOVED)
+    for vertices in (
+        told(cards.ByDLPack, APART, shape=V.shape, strides=(6, 1))(driver),
+        told(cards.ByInterface, APART, shape=V.shape, strides=(24, 4))(driver),
+    ):
+        scene.update_mesh(0, V)
+        scene.update_mesh(0, vertices)
+        assert same(scene.closest(cards.ByDLPack(driver, RAYS)), want.closest(RAYS))
+    assert len(moves) == 2
+
+
+class WithHost(cards.ByDLPack):
+    """What comes to the host by itself, as torch's cpu()."""
+
+    def cpu(self):
+        return self.memory.array.copy()
+
+
+def test_other_arrays_come_by_the_host(driver, host, moves):
+    want = scene_of("cpu")
+    want.update_mesh(0, MOVED)
+    for device, vertices, indices in (
+        ("cuda:1", WithHost(driver, MOVED), None),
+        ("cuda", WithHost(driver, MOVED.astype("f8")), None),
+        ("cuda", WithHost(driver, MOVED), F),
+        ("cuda", WithHost(driver, MOVED), WithHost(driver, F.astype("i8"))),
+        ("cpu", WithHost(driver, MOVED), WithHost(driver, F)),
+    ):
+        scene = scene_of(device)
+        scene.update_mesh(0, vertices, indices)
+        assert same(scene.closest(RAYS), want.closest(RAYS))
+    assert not moves
+
+
+def test_vertices_on_the_card_that_are_refused(driver, scene, moves):
+    wrong = MOVED.copy()
+    wrong[5, 1] = np.nan
+    for vertices, message in (
+        (cards.ByDLPack(driver, wrong), "vertex is"),
+        (cards.ByDLPack(driver, MOVED[:-1].copy()), "vert"),
+        (told(cards.ByInterface, MOVED, stream=0)(driver), "vertices tells stream 0"),
+    ):
+        with pytest.raises(slabcast.InvalidArgument, match=message):
+            scene.update_mesh(0, vertices)
+    with pytest.raises(slabcast.InvalidArgument, match="geometry 3 is none of the scene's"):
+        scene.update_mesh(3, cards.ByDLPack(driver, MOVED))
+    assert len(moves) == 2
+
+
+@pytest.mark.parametrize("kind", PROTOCOLS)
+def test_instances_move_by_transforms_on_the_card(driver, stream, kind, moves):
+    scenes, models = [slabcast.Scene(device) for device in ("cuda", "cpu")], []
+    transforms = np.tile(np.eye(4, dtype="f4")[:3], (3, 1, 1))
+    for scene in scenes:
+        models.append(scene_of(scene._options["device"]))
+        first = scene.add_instances(models[-1], transforms)
+    for step in range(1, 4):
+        transforms[:, :, 3] = np.arange(9).reshape(3, 3) * step / 4
+        scenes[0].update_instances(first, kind(driver, transforms, stream=stream, late=True))
+        scenes[1].update_instances(first, transforms)
+        assert same(scenes[0].closest(kind(driver, RAYS, stream=stream)), scenes[1].closest(RAYS))
+    assert moves == ["slab_scene_update_instances_cuda"] * 3
+    whole = np.concatenate([transforms, np.tile(np.float32([[[0, 0, 0, 1]]]), (3, 1, 1))], axis=1)
+    scenes[0].update_instances(first, WithHost(driver, whole))
+    scenes[0].update_instances([first], WithHost(driver, transforms))
+    assert same(scenes[0].closest(kind(driver, RAYS, stream=stream)), scenes[1].closest(RAYS)) and len(moves) == 3
+    with pytest.raises(slabcast.InvalidArgument, match="instances"):
+        scenes[0].update_instances(first, kind(driver, transforms[:2].copy(), stream=stream))
+
+
 # ---- several cards ----
 
 
@@ -515,17 +637,6 @@ def test_names_of_cards(driver, host):
 
 
 # ---- what is refused ----
-
-
-def told(kind, array, **named):
-    """An array that tells some things otherwise than they are."""
-
-    def make(driver):
-        made = kind(driver, array)
-        made.told = named
-        return made
-
-    return make
 
 
 WIDE = np.ascontiguousarray(np.concatenate([RAYS, RAYS], axis=1))
