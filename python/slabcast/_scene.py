@@ -91,7 +91,7 @@ class Scene(Life):
 
     Rays on a card of NVIDIA's, of PyTorch, CuPy, JAX or whatever has __dlpack__ or __cuda_array_interface__, are cast
     where they lie by a scene on that card, on their own stream, and nobody waits: see "Arrays on a card" in the
-    reference. Geometry on a card is copied to the host.
+    reference. Meshes and instances move from there too; other geometry is copied to the host.
 
     Results that have fields have them as attributes too: hits.t is hits["t"]. A ray that hits nothing has t = inf and
     primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a direction of length zero) INVALID instead

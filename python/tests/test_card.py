@@ -504,21 +504,17 @@ APART = np.ascontiguousarray(np.concatenate([MOVED, MOVED], axis=1))
 @pytest.mark.parametrize("kind", PROTOCOLS)
 def test_meshes_move_by_vertices_on_the_card(driver, host, stream, kind, moves):
     scene, want = scene_of("cuda"), scene_of("cpu")
-    for number, (vertices, indices) in enumerate(
-        [
-            (kind(driver, MOVED, stream=stream, late=True), None),
-            (kind(driver, V, stream=stream, late=True), kind(driver, F, stream=stream)),
-            (kind(driver, MOVED, stream=stream, late=True), kind(driver, F[::-1].astype("i4"), stream=stream)),
-            (scene_of("cuda").closest(kind(driver, RAYS[: len(V)], stream=stream)).normal, None),
-        ]
-    ):
-        if number == 3:
-            expected = np.ascontiguousarray(vertices.get())
-        else:
-            expected = [MOVED, V, MOVED][number]
-        scene.update_mesh(0, vertices, indices)
-        want.update_mesh(0, expected, [None, F, F[::-1], None][number])
+    for vertices, indices in ((MOVED, None), (V, F), (MOVED, F[::-1].astype("i4"))):
+        scene.commit()
+        slabcast._card._end()
+        given = (None if a is None else kind(driver, a, stream=stream, late=True) for a in (vertices, indices))
+        scene.update_mesh(0, *given)
+        want.update_mesh(0, vertices, indices)
         assert same(scene.closest(kind(driver, RAYS, stream=stream)), want.closest(RAYS))
+    columns = scene.closest(kind(driver, RAYS[: len(V)], stream=stream)).normal
+    scene.update_mesh(0, columns)
+    want.update_mesh(0, columns.get())
+    assert same(scene.closest(kind(driver, RAYS, stream=stream)), want.closest(RAYS))
     assert moves == ["slab_scene_update_mesh_cuda"] * 4
 
 
@@ -548,6 +544,8 @@ def test_other_arrays_come_by_the_host(driver, host, moves):
     for device, vertices, indices in (
         ("cuda:1", WithHost(driver, MOVED), None),
         ("cuda", WithHost(driver, MOVED.astype("f8")), None),
+        ("cuda", told(WithHost, MOVED, strides=(2, 1))(driver), None),
+        ("cuda", told(WithHost, MOVED, strides=(3, 2))(driver), None),
         ("cuda", WithHost(driver, MOVED), F),
         ("cuda", WithHost(driver, MOVED), WithHost(driver, F.astype("i8"))),
         ("cpu", WithHost(driver, MOVED), WithHost(driver, F)),
@@ -800,6 +798,17 @@ def test_a_scene_on_the_processor_refuses_and_says_the_ways_out(driver, host, ki
             r"numpy.asarray\(rays\) copies it",
             str(refused.value),
         )
+
+
+def test_a_cast_whose_end_cannot_be_told_has_ended(driver, scene, stream, monkeypatch):
+    scene.commit()
+    rays = cards.ByInterface(driver, RAYS, stream=stream, late=True)
+    monkeypatch.setattr(slabcast._cuda._driver, "cuEventRecord", lambda event, stream: 719)
+    with pytest.raises(slabcast.DeviceFailed, match="cuEventRecord failed with CUDA_ERROR_OF_THE_STAND_IN") as failed:
+        scene.closest(rays)
+    with driver.current(0):
+        driver.call("cuStreamQuery", ctypes.c_void_p(stream))
+    assert "(719)" in str(failed.value)  # which has the results until here, whose memory waits as it goes
 
 
 @pytest.mark.parametrize("counts", [[2**31 - 1, 1], [2**32 - 1], [2**30] * 2, [2**32 - 1] * 9])
