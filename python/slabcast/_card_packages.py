@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import WORD, columns
+from ._arrays import WORD
 from ._card_arrays import Block, CardArray, stream_of
 from ._library import InvalidArgument
 from ._values import FLOAT
@@ -79,8 +79,10 @@ class _Filled(Package):
     casts_on_own = True
 
     def joined(self, card: Card, shape: tuple[int, ...], parts: tuple[Part, ...], stream: int) -> Any:
-        rows = self.empty(card, (*shape, 8), FLOAT, stream)
-        columns(parts, [value for _, value, _ in parts], rows)
+        rows, begin = self.empty(card, (*shape, 8), FLOAT, stream), 0
+        for _, value, width in parts:
+            (rows[..., begin : begin + width] if width else rows[..., begin])[...] = value
+            begin += width or 1
         return rows
 
 
