@@ -249,15 +249,19 @@ def see(name: str, value: Any, card: Card, stream: int) -> Place:
         raise InvalidArgument(f"{name} is a {type(value).__name__} on the host, beside others on cuda:{card.number}")
     number = card_of(value, card)
     if number < 0:
-        raise InvalidArgument(f"{name}: {_told_address(value):#x} is not memory of a card; it may have been freed")
+        raise _freed(name, _told_address(value))
     if number != card.number:
         raise InvalidArgument(
             f"{name} lies on cuda:{number}, and the scene on cuda:{card.number}: bring it there, or make a "
             f'Scene("cuda:{number}")'
         )
     if has_dlpack(value):
-        return _by_dlpack(name, value, stream)
+        return _by_dlpack(name, value, card, stream)
     return _by_interface(name, value, card, stream)
+
+
+def _freed(name: str, address: int) -> InvalidArgument:
+    return InvalidArgument(f"{name}: {address:#x} is not memory of a card; it may have been freed")
 
 
 def card_number(value: Any) -> Optional[int]:
@@ -280,7 +284,9 @@ def _told_address(value: Any) -> int:
     return int(value.__cuda_array_interface__["data"][0] or 0)
 
 
-def _by_dlpack(name: str, value: Any, stream: int) -> Place:
+def _by_dlpack(name: str, value: Any, card: Card, stream: int) -> Place:
+    from . import _cuda
+
     try:
         try:
             capsule = value.__dlpack__(stream=stream, max_version=(1, 0))
@@ -293,6 +299,8 @@ def _by_dlpack(name: str, value: Any, stream: int) -> Place:
         raise InvalidArgument(
             f"{name} gave a capsule of DLPack that somebody has taken, or none: give an array, which makes a new one"
         )
+    if 0 not in place.shape and _cuda.card_at(card, place.address) < 0:
+        raise _freed(name, place.address)
     return place
 
 
