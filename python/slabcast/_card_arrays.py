@@ -193,7 +193,9 @@ class CardRecords:
         return tuple(self.rows.shape[:-1])
 
     def __len__(self) -> int:
-        return int(self.rows.shape[0])
+        if not self.shape:
+            raise TypeError("results of one ray have no length")
+        return self.shape[0]
 
     def __repr__(self) -> str:
         names = ", ".join(self.dtype.names or ())

@@ -280,8 +280,9 @@ def test_what_results_say_of_themselves(driver, scene):
     assert repr(distance) == "<slabcast.CardArray, float32, (20, 20), on cuda:0>"
     assert "t, normal, u, v, primitive, geometry, (20, 20)" in repr(hits)
     assert (distance.ndim, distance.size, len(distance), len(hits)) == (2, 400, 20, 20)
-    with pytest.raises(TypeError):
-        len(scene.distance(cards.ByDLPack(driver, RAYS[0])))
+    for query in ("distance", "closest"):
+        with pytest.raises(TypeError):
+            len(getattr(scene, query)(cards.ByDLPack(driver, RAYS[0])))
     for wrong in ("x", 3, slice(2)):
         with pytest.raises(KeyError, match="none of t, normal"):
             hits[wrong]
