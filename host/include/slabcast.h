@@ -346,8 +346,8 @@ SLAB_API slab_status slab_scene_path_ids(const slab_scene *, const slab_path *pa
 /** @} */
 
 /** The build quality of the BVH. FAST builds 2 to 2.5 times as fast as DEFAULT, for scenes that change; rays take 1.05
- * to 1.5 times as long, so it pays for up to about three rays per primitive. HIGH builds at a quarter of the speed of
- * DEFAULT; rays take 0.9 to 1 of the time. FLAT has no BVH: every primitive is tested. DEFAULT is FLAT where
+ * to 1.5 times as long, so it pays for up to about three rays per primitive. HIGH builds in 1.5 to 4 times the time
+ * of DEFAULT; rays take 0.9 to 1 of theirs. FLAT has no BVH: every primitive is tested. DEFAULT is FLAT where
  * primitives are few: 8 on GPUs, 24 to 128 by their kind on OpenCL's CPU devices. On the processor it has a BVH, and up
  * to 192 boxes, 32 spheres or oriented boxes, or 64 triangles also what FLAT has, for rays that are faster so. */
 typedef enum slab_tree { SLAB_TREE_DEFAULT, SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB_TREE_HIGH } slab_tree;

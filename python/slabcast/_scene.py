@@ -73,8 +73,8 @@ class Scene(Life):
             card as NVIDIA's driver counts them), part of the name of a device or platform, several of these with commas
             between, or "all". Or a torch.device, or a command queue of pyopencl, so that arrays of pyopencl are cast
             where they lie.
-        build: "default", "fast" (built twice as fast, for scenes that change), "high" (rays take 0.9 to 1
-            of their time in the default's BVH, which is built four times as fast) or "flat" (no BVH).
+        build: "default", "fast" (built twice as fast, for scenes that change), "high" (built in 1.5 to 4 times the
+            time; rays take 0.9 to 1 of theirs) or "flat" (no BVH).
         threads: most threads of the host; 0: as many as this process may use.
         traversal: "auto", "packets", "single", "interleaved" or "sorted".
         layout: "default", "wide" or "compressed". Like device, build and traversal it changes no answer.
