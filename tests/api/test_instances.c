@@ -814,11 +814,11 @@ static void where_they_stand(slab_scene *scene, uint32_t *here, uint32_t *afar) 
   }
 }
 
-/* What is wrong with a call, of a row whose calls gave `ids` and whose box is `box`. */
+/* What is wrong with a call, and what is said of it: geometries[at] is `id` (at CALLS: none is), or the number of
+ * transforms. */
 typedef struct wrong_move {
   const char *says;
-  uint32_t at, id; /* the index in geometries that has this id; CALLS: none has */
-  uint32_t transforms;
+  uint32_t at, id, transforms;
 } wrong_move;
 
 static void assert_nothing_moves(slab_scene *scene, const uint32_t ids[CALLS], float maps[][12], wrong_move w) {
@@ -831,32 +831,24 @@ static void assert_nothing_moves(slab_scene *scene, const uint32_t ids[CALLS], f
   assert_true(here == (1u << TO_MOVE) - 1 && afar == 0);
 }
 
-static void many_are_moved_at_once_or_none_is(void **state) {
-  (void)state;
-  slab_context *context = context_of_layout();
-  slab_scene *model = small_model(context);
-  uint32_t ids[CALLS], here, afar;
-  slab_scene *scene = row_of_boxes(context, model, ids);
-  float maps[TO_MOVE][12];
-  for (uint32_t i = 0; i < TO_MOVE; i++) {
-    memcpy(maps[i], identity, sizeof identity);
-    maps[i][3] = 4.0f * (float)i, maps[i][11] = AFAR;
+/* Transform i of all is `within` of those of call k. */
+static void assert_a_bad_transform_moves_nothing(slab_scene *scene, const uint32_t ids[CALLS], float maps[][12],
+                                                 uint32_t i, uint32_t k, uint32_t within) {
+  for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
+    float wrong[TO_MOVE][12];
+    char says[64];
+    memcpy(wrong, maps, sizeof wrong);
+    memcpy(wrong[i], bad[b].map, sizeof wrong[i]);
+    snprintf(says, sizeof says, "geometries[%u]: transform %u ", k, within);
+    assert_nothing_moves(scene, ids, wrong, (wrong_move){says, CALLS, 0, TO_MOVE});
+    assert_mentions(bad[b].says);
   }
-  for (uint32_t i = 0, k = 0, first = 0; i < TO_MOVE; i++) {
-    if (i == first + sizes_of_calls[k]) first += sizes_of_calls[k++];
-    for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
-      float wrong[TO_MOVE][12];
-      char says[64];
-      memcpy(wrong, maps, sizeof maps);
-      memcpy(wrong[i], bad[b].map, sizeof wrong[i]);
-      snprintf(says, sizeof says, "geometries[%u]: transform %u ", k, i - first);
-      assert_nothing_moves(scene, ids, wrong, (wrong_move){says, CALLS, 0, TO_MOVE});
-      assert_mentions(bad[b].says);
-    }
-  }
-  const uint32_t box = ids[CALLS - 1] + (ids[1] - ids[0]), beyond = box + 1;
+}
+
+static void assert_a_bad_id_moves_nothing(slab_scene *scene, const uint32_t ids[CALLS], float maps[][12]) {
+  const uint32_t box = ids[CALLS - 1] + (ids[1] - ids[0]);
   const wrong_move wrong[] = {{"geometries[2]: geometry 5000: the scene has", 2, 5000, TO_MOVE},
-                              {"geometries[3]: geometry", 3, beyond, TO_MOVE},
+                              {"geometries[3]: geometry", 3, box + 1, TO_MOVE},
                               {"has primitives of another kind: box, not instance", 1, box, TO_MOVE},
                               {"is one of an instance", 2, ids[1] + 1, TO_MOVE},
                               {"6 transforms for 4 geometries, which have 7 instances", CALLS, 0, 6},
@@ -866,6 +858,24 @@ static void many_are_moved_at_once_or_none_is(void **state) {
   assert_mentions("the array of 1 geometries is NULL");
   assert_status(slab_scene_move_instances(scene, ids, 1, NULL, 1), SLAB_INVALID_ARGUMENT);
   assert_mentions("the array of 1 transforms is NULL");
+}
+
+static void many_are_moved_at_once_or_none_is(void **state) {
+  (void)state;
+  slab_context *context = context_of_layout();
+  slab_scene *model = small_model(context);
+  uint32_t ids[CALLS], here, afar;
+  slab_scene *scene = row_of_boxes(context, model, ids);
+  float maps[TO_MOVE][12];
+  for (uint32_t i = 0; i < TO_MOVE; i++) {
+    memcpy(maps[i], identity, sizeof identity);
+    maps[i][3] = 4.0f * (float)i;
+    maps[i][11] = AFAR;
+  }
+  for (uint32_t k = 0, first = 0; k < CALLS; first += sizes_of_calls[k++])
+    for (uint32_t i = 0; i < sizes_of_calls[k]; i++)
+      assert_a_bad_transform_moves_nothing(scene, ids, maps, first + i, k, i);
+  assert_a_bad_id_moves_nothing(scene, ids, maps);
   assert_ok(slab_scene_move_instances(scene, NULL, 0, NULL, 0));
   assert_ok(slab_scene_move_instances(scene, (uint32_t[]){ids[2], ids[0]}, 2, maps[0], 3));
   where_they_stand(scene, &here, &afar);
