@@ -325,8 +325,10 @@ class Scene(Life):
 
     def remove(self, geometry: int) -> None:
         """Removes a geometry for ever. Its id is not used again, and others keep theirs."""
-        self._change(lambda scene: library.slab_scene_remove(scene, word("geometry", geometry)), "removed")
-        self._models.pop(geometry, None)
+        geometry = word("geometry", geometry)
+        self._change(lambda scene: library.slab_scene_remove(scene, geometry), "removed")
+        for held in (self._models, self._counts, self._instances):
+            held.pop(geometry, None)
 
     def _update_rows(self, function: Any, geometry: int, array: NDArray[np.float32]) -> None:
         n = _rows(array)
@@ -677,7 +679,7 @@ class Scene(Life):
     def __repr__(self) -> str:
         if self._scene is None:
             return "<slabcast.Scene, closed>"
-        held = f"{len(self._skipped) - len(self._instances)} geometries"
+        held = f"{len(self._counts)} geometries"
         if self._instances:
             held += f", {sum(self._instances.values())} instances"
         return f"<slabcast.Scene, {held}, {self._what_waits()}, on {self.device.name}>"

@@ -306,6 +306,27 @@ def test_nothing_is_inside_of_nothing():
     assert empty[3].contains([2, 0, 0]) and empty[5].contains([2, 0, 0], mask=2)
 
 
+@pytest.mark.parametrize("as_id", [int, np.int64, np.uint32, lambda k: np.array(k)])
+def test_what_was_removed_is_not_asked_for_what_lies_inside(as_id):
+    v, f = shapes.torus()
+    model, scene = slabcast.Scene("cpu"), slabcast.Scene("cpu")
+    model.add_spheres([0, 0, 0], 1)
+    mesh, ball = scene.add_mesh(v, f), scene.add_spheres([9, 9, 9], 1)
+    placed = [scene.add_instances(model, np.tile(np.eye(4), (n, 1, 1))) for n in (1, 3, 2)]
+    for gone, left in ((placed[1], "2 geometries, 3 instances"), (placed[0], "2 geometries, 2 instances")):
+        scene.remove(as_id(gone))
+        assert left in repr(scene)
+        with pytest.raises(slabcast.InvalidState, match="contains: the scene has instances"):
+            scene.contains([2, 0, 0])
+    scene.remove(as_id(placed[2]))
+    with pytest.raises(slabcast.InvalidState, match="1 solids and 576 triangles"):
+        scene.contains([2, 0, 0])
+    scene.remove(as_id(ball))
+    assert scene.contains([[2, 0, 0], [0, 0, 0]]).tolist() == [True, False] and "1 geometries," in repr(scene)
+    with pytest.raises(slabcast.InvalidArgument, match=rf"geometry {ball} is none of the scene's: it has \[{mesh}\]"):
+        scene.update_mesh(ball, v)
+
+
 def test_contains_takes_solids_and_refuses_a_mixture():
     scene = slabcast.Scene("cpu")
     scene.add_spheres([[0, 0, 0], [5, 0, 0]], [1, 2])
