@@ -150,7 +150,7 @@ class _Cast(_Work):
         except ValueError:
             told = ", ".join(f"{name} {tuple(getattr(value, 'shape', ()))}" for name, value, _ in parts)
             raise InvalidArgument(f"shapes that do not fit each other: {told}") from None
-        size = 32 * int(np.prod(shape, dtype=np.int64))
+        size = 32 * math.prod(shape)
         tell_copy("origins and directions", size, "they are joined on the card; one array of (..., 8) is not copied")
         return self.package.joined(self.card, shape, parts, self.stream)
 
@@ -182,7 +182,7 @@ class _Cast(_Work):
         if hits.shape != shape:
             raise InvalidArgument(f"skip has shape {hits.shape}; what is taken for these rays is {shape} of hits")
         place = self.rows("skip", hits.rows, ("float32",), hits.dtype.itemsize // 4)
-        count = int(np.prod(shape, dtype=np.int64))
+        count = math.prod(shape)
         self.own.append(self.empty((*shape, 2), WORD))
         packed = self.see("skip", self.own[-1])
         if count:
@@ -194,7 +194,7 @@ class _Cast(_Work):
         return self.package.empty(self.card, shape, dtype, self.stream)
 
     def enqueue(self, query: str, rays: Place, results: Any, options: dict[str, int], **places: Optional[int]) -> None:
-        count = int(np.prod(rays.shape[:-1], dtype=np.int64))
+        count = math.prod(rays.shape[:-1])
         to = self.see("results", results)
         number = index_of("query", query, _library.QUERIES)
         batch = _structs.CudaBatch(number, count, rays.address, to.address, **options, **places)

@@ -5,6 +5,7 @@ A package is asked where an array of its own came in, so none is imported here.
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ class Package:
     def empty(self, card: Card, shape: tuple[int, ...], dtype: np.dtype[Any], stream: int) -> Any:
         from . import _cuda
 
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        size = math.prod(shape) * dtype.itemsize
         return CardArray(Block(card, _cuda.allocate(card, size) if size else None, stream), shape, dtype)
 
     def result(self, array: Any) -> Any:
