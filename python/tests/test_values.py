@@ -84,6 +84,13 @@ def test_tensors_of_rays_are_taken(shape, dtype):
     first = SCENE.nearest(plain)
     skip = np.stack([first["primitive"], first["geometry"]], axis=-1)
     for rays in tensors(plain.astype(dtype)):
+        if rays.device == "CUDA":
+            with pytest.raises(
+                slabcast.InvalidArgument, match=r'rays lies on a card.*Scene\("cuda:0"\) casts it there'
+            ):
+                SCENE.closest(rays)
+            assert SCENE.contains(type(rays)(rays.array[..., :3], "CUDA")).tobytes() == inside
+            continue
         assert SCENE.closest(rays).tobytes() == expected
         origins, directions, t_max = (type(rays)(rays.array[..., part].copy()) for part in (slice(3), slice(4, 7), 7))
         assert SCENE.closest(origins, directions, t_max=t_max).tobytes() == expected
