@@ -11,6 +11,7 @@
 #include "program/io/errors.h"
 #include "program/io/progress.h"
 #include "sets/timing.h"
+#include "sets/trace_rays.h"
 #include "slabcast_cl.h"
 
 /* ---- what ceilings and kernels alone are measured through ---- */
@@ -123,6 +124,14 @@ typedef struct ceiling_name {
 } ceiling_name;
 extern const ceiling_name ceiling_names[CEILINGS];
 
+/* Memory of the host that rays and results lie in. */
+typedef enum bench_memory {
+  MEMORY_ORDINARY,
+  MEMORY_PINNED, /* slab_host_alloc's */
+  BENCH_MEMORIES
+} bench_memory;
+extern const char *const bench_memory_names[BENCH_MEMORIES];
+
 typedef struct bench_cell {
   const char *group, *layout, *shape, *set, *query; /* for example "scene", "flat", "boxes", "random", "closest" */
   uint32_t primitives;
@@ -139,6 +148,10 @@ typedef struct bench_cell {
   double share;     /* share of the arithmetic ceiling; 0: not known */
   double intensity; /* operations / bytes */
   const char *bound;
+  bench_memory memory;
+  double ray_bytes;   /* what goes up to a device that copies; result_bytes come down */
+  const char *way;    /* the slowest of upload, download and kernel; "": none is known */
+  double way_seconds; /* what it takes alone: the least of a call, whose ways all work at once */
 } bench_cell;
 
 enum { BENCH_CELLS = 128 };
@@ -165,6 +178,9 @@ typedef struct bench_run {
   progress line;
 } bench_run;
 
+/* The device uses the host's memory in place: a cast copies nothing. */
+static inline bool bench_in_place(const bench_run *run) { return run->device.type == SLAB_DEVICE_CPU; }
+
 /* bench_device.c. Opens what measures the run's device. threads: what a processor casts on; 0: all. A zeroed device may
  * be closed. */
 int bench_device_open(bench_run *, uint32_t threads);
@@ -188,10 +204,27 @@ typedef struct bench_scene {
 } bench_scene;
 
 int bench_scene_make(bench_run *, const char *shape, uint32_t count, slab_tree, bench_scene *);
-/* Times n rays host to host and, if the batch fits the device, the kernel alone. Checks the answers. */
-int bench_cast(bench_run *, const char *group, const bench_scene *, const char *set, slab_query, const slab_ray *rays,
-               size_t n);
-/* Sets each cell's bound and its share of the ceiling. Call it when all ceilings are known. */
+
+/* bench_rays.c. Rays at a scene, in memory of the host. */
+typedef struct bench_rays {
+  const char *set;
+  bench_memory memory;
+  slab_ray *at;
+  size_t n;
+} bench_rays;
+
+/* Rays that were made are released, also after a failure. */
+int bench_rays_of_set(bench_run *, const bench_scene *, trace_set, uint32_t side, bench_rays *);
+int bench_rays_random(bench_run *, const bench_scene *, bench_memory, size_t n, bench_rays *);
+void bench_rays_free(bench_run *, bench_rays *);
+/* NULL with the error printed. what: "rays" and the like. */
+void *bench_memory_take(bench_run *, bench_memory, size_t bytes, const char *what);
+void bench_memory_give_back(bench_run *, bench_memory, void *taken);
+
+/* Times the rays host to host and, if the batch fits the device, the kernel alone. Results lie in memory like that of
+ * the rays. Checks the answers. */
+int bench_cast(bench_run *, const char *group, const bench_scene *, slab_query, const bench_rays *);
+/* Sets each cell's bound, its slowest way, and its share of the ceiling. Call it when all ceilings are known. */
 void bench_judge(bench_run *);
 
 /* Verdict on a run: the worst that applies. */

@@ -6,6 +6,7 @@
 
 #include "base/plural.h"
 #include "program/bench/bench.h"
+#include "program/io/result_row.h"
 #include "sets/answers.h"
 #include "sets/scenes.h"
 
@@ -49,8 +50,8 @@ typedef struct casting {
 
 static void mark_wrong(casting *c, const char *what, const char *text) {
   if (!c->cell->wrong)
-    complain("bench: %s %s of %" PRIu32 " %s, %s rays: %s: %s", c->cell->layout, c->cell->query, c->cell->primitives,
-             c->cell->shape, c->cell->set, what, text);
+    complain("bench: %s %s of %" PRIu32 " %s, %s rays in %s memory: %s: %s", c->cell->layout, c->cell->query,
+             c->cell->primitives, c->cell->shape, c->cell->set, bench_memory_names[c->cell->memory], what, text);
   c->cell->wrong = true;
 }
 
@@ -151,12 +152,6 @@ static int time_kernel(casting *c) {
 
 /* ---- work of a cast ---- */
 
-static bool is_hit(const casting *c, size_t i) {
-  if (c->query == SLAB_ANY) return ((const uint8_t *)c->reference)[i] != 0;
-  if (c->query == SLAB_DISTANCE) return ((const float *)c->reference)[i] < INFINITY;
-  return ((const slab_hit *)c->reference)[i].primitive != SLAB_MISS;
-}
-
 /* Mean primitive tests of SLAB_ANY: it stops after the block of the first primitive hit. hits: all hits of a sample of
  * the rays. */
 static double mean_tests_of_any(const casting *c, size_t rays, const uint64_t *offsets, const slab_hit *hits) {
@@ -201,9 +196,11 @@ static size_t floats_of(slab_shape kind) { return kind == SLAB_BOX ? 6 : kind ==
 static int count_work(casting *c) {
   size_t hits = 0;
   int code = EXIT_DONE;
+  c->cell->ray_bytes = (double)(c->n * sizeof *c->rays);
   c->cell->result_bytes = (double)c->bytes;
-  c->cell->bytes = (double)(c->n * sizeof *c->rays + c->bytes);
-  for (size_t i = 0; i < c->n; i++) hits += is_hit(c, i);
+  c->cell->bytes = c->cell->ray_bytes + c->cell->result_bytes;
+  for (size_t i = 0; i < c->n; i++)
+    hits += (size_t)result_is_hit(c->query, (const char *)c->reference + i * slab_result_size(c->query));
   c->cell->hit_share = (double)hits / (double)c->n;
   if (strcmp(c->scene->layout, "flat") != 0) return EXIT_DONE;
   c->cell->bytes += (double)(c->scene->primitives * floats_of(c->scene->kind) * sizeof(float));
@@ -213,25 +210,24 @@ static int count_work(casting *c) {
   return code;
 }
 
-int bench_cast(bench_run *run, const char *group, const bench_scene *scene, const char *set, slab_query query,
-               const slab_ray *rays, size_t n) {
+int bench_cast(bench_run *run, const char *group, const bench_scene *scene, slab_query query, const bench_rays *rays) {
   if (run->cell_count == BENCH_CELLS) {
     complain("bench: more casts than the %d that there is room for", BENCH_CELLS);
     return EXIT_FAILED;
   }
   bench_cell *cell = &run->cells[run->cell_count];
-  *cell = (bench_cell){group, scene->layout, scene->shape, set, answer_name(query), scene->primitives, n, .bound = ""};
-  casting c = {run, cell, scene, query, rays, n, n * slab_result_size(query), NULL, NULL};
-  c.results = malloc(c.bytes);
-  c.reference = malloc(c.bytes);
-  int code = c.results && c.reference ? EXIT_DONE : EXIT_FAILED;
-  if (code != EXIT_DONE) complain("bench: no memory for the results of %zu %s", n, plural(n, "ray", "rays"));
+  *cell = (bench_cell){group,   scene->layout, scene->shape,           rays->set, answer_name(query), scene->primitives,
+                       rays->n, .bound = "",   .memory = rays->memory, .way = ""};
+  casting c = {run, cell, scene, query, rays->at, rays->n, rays->n * slab_result_size(query), NULL, NULL};
+  c.results = bench_memory_take(run, rays->memory, c.bytes, "results");
+  if (c.results) c.reference = bench_memory_take(run, MEMORY_ORDINARY, c.bytes, "results");
+  int code = c.reference ? EXIT_DONE : EXIT_FAILED;
   if (code == EXIT_DONE) code = time_host(&c);
   if (code == EXIT_DONE) code = time_kernel(&c);
   if (code == EXIT_DONE) code = count_work(&c);
   if (code == EXIT_DONE) progress_at(&run->line, ++run->cell_count);
-  free(c.results);
-  free(c.reference);
+  bench_memory_give_back(run, rays->memory, c.results);
+  bench_memory_give_back(run, MEMORY_ORDINARY, c.reference);
   return code;
 }
 
@@ -243,11 +239,35 @@ static double seconds_for(const bench_run *run, ceiling_kind kind, double work) 
   return rate_of(work, ceiling_best(run, kind));
 }
 
+static double upload_seconds(const bench_run *run, const bench_cell *cell) {
+  return bench_in_place(run) ? 0 : seconds_for(run, CEILING_UPLOAD, cell->ray_bytes);
+}
+
+static double download_seconds(const bench_run *run, const bench_cell *cell) {
+  return bench_in_place(run) ? 0 : seconds_for(run, CEILING_DOWNLOAD, cell->result_bytes);
+}
+
+/* Of those that are measured. */
+static void find_slowest_way(const bench_run *run, bench_cell *cell) {
+  const struct {
+    const char *name;
+    double seconds;
+  } ways[] = {{"upload", upload_seconds(run, cell)},
+              {"download", download_seconds(run, cell)},
+              {"kernel", timing_summarise(&cell->kernel).best}};
+  cell->way = "";
+  cell->way_seconds = 0;
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    if (ways[i].seconds > cell->way_seconds) {
+      cell->way = ways[i].name;
+      cell->way_seconds = ways[i].seconds;
+    }
+}
+
 static void judge(const bench_run *run, bench_cell *cell) {
   const double host = timing_summarise(&cell->host).best, alone = timing_summarise(&cell->kernel).best;
   const double quickest = alone > 0 && alone < host ? alone : host;
-  const double up = (double)cell->rays * sizeof(slab_ray), down = cell->result_bytes;
-  const double transfer = seconds_for(run, CEILING_UPLOAD, up) + seconds_for(run, CEILING_DOWNLOAD, down);
+  const double transfer = fmax(upload_seconds(run, cell), download_seconds(run, cell)); /* both ways work at once */
   const struct {
     const char *name;
     double share;
@@ -255,10 +275,10 @@ static void judge(const bench_run *run, bench_cell *cell) {
       {"arithmetic", rate_of(seconds_for(run, CEILING_SLAB, cell->operations), quickest)},
       {"memory", rate_of(seconds_for(run, CEILING_COPY, cell->bytes), quickest)},
       {"launch", rate_of(seconds_for(run, CEILING_LAUNCH, 1), host)},
-      {"transfer",
-       run->device.type == SLAB_DEVICE_CPU ? 0 : rate_of(transfer, host)}, /* CPU devices use the host's memory */
+      {"transfer", rate_of(transfer, host)},
   };
   double most = BOUNDS;
+  find_slowest_way(run, cell);
   cell->quickest = quickest;
   cell->share = candidates[0].share;
   cell->intensity = cell->operations / cell->bytes;

@@ -10,19 +10,20 @@
 #include "program/common/device.h"
 #include "program/common/options.h"
 #include "program/io/output.h"
-#include "sets/trace_rays.h"
 
-#define SEED 20240607u
 #define MIB ((size_t)1 << 20)
 /* Fewest rays of a cast. With fewer, each ray at a large scene would wait for its own memory accesses. */
 #define LEAST_RAYS 2048
+/* One scene whatever the options, whose kernels are quick, so that transfers show. */
+enum { TRANSFER_TRIANGLES = 10000, TRANSFER_LEAST = 1000 };
 
 /* Sizes of the workloads. Batches and scenes grow by factors of ten. */
 typedef struct extent {
   bench_effort effort;
-  uint32_t flat, tree;      /* primitives of the workloads */
-  uint32_t side_flat, side; /* sides of the square picture whose pixels are the rays: flat scenes, BVHs */
-  uint64_t batch_most;
+  uint32_t flat, tree;                /* primitives of the workloads */
+  uint32_t side_flat, side;           /* sides of the square picture whose pixels are the rays: flat scenes, BVHs */
+  uint64_t batch_most, transfer_most; /* rays */
+  size_t transfer_queries;
   uint32_t flat_most, boxes_most,
       triangles_most; /* largest scenes: flat ones (boxes), BVHs of boxes, BVHs of triangles */
   double scene_tests; /* primitive tests of a flat cast */
@@ -35,6 +36,8 @@ static const extent quick_extent = {.effort = {64 * MIB, 0.001, 6, 3, 50},
                                     .side_flat = 128,
                                     .side = 128,
                                     .batch_most = 100000,
+                                    .transfer_most = 10000,
+                                    .transfer_queries = 3,
                                     .flat_most = 10000,
                                     .boxes_most = 10000,
                                     .triangles_most = 10000,
@@ -46,6 +49,8 @@ static const extent usual_extent = {.effort = {256 * MIB, 0.004, 12, 9, 100},
                                     .side_flat = 512,
                                     .side = 512,
                                     .batch_most = 10000000,
+                                    .transfer_most = 10000000,
+                                    .transfer_queries = 6,
                                     .flat_most = 1000000,
                                     .boxes_most = 1000000,
                                     .triangles_most = 1000000,
@@ -57,6 +62,8 @@ static const extent full_extent = {.effort = {256 * MIB, 0.004, 12, 9, 100},
                                    .side_flat = 512,
                                    .side = 1024,
                                    .batch_most = 100000000,
+                                   .transfer_most = 10000000,
+                                   .transfer_queries = 6,
                                    .flat_most = 10000000,
                                    .boxes_most = 10000000,
                                    .triangles_most = 10000000,
@@ -77,7 +84,7 @@ static const option option_rows[] = {
     {"--compare", "OLD.json", OPTION_TEXT, offsetof(bench_options, compare),
      "adds how the figures stand to those of an earlier run", 0, 0},
     {"--group", "NAME,...", OPTION_TEXT, offsetof(bench_options, groups),
-     "these casts alone: work, batch, scene; ceilings are always measured", 0, 0},
+     "these casts alone: work, batch, scene, transfer; ceilings are always\nmeasured", 0, 0},
     {"--seconds", "S", OPTION_REAL, offsetof(bench_options, seconds),
      "how long each figure is measured (default: 0.25; 0: once, which shows\nthat all works and is no benchmark)", 0,
      60},
@@ -92,11 +99,12 @@ static const option option_rows[] = {
 static int run_workloads(bench_run *, const extent *);
 static int run_batches(bench_run *, const extent *);
 static int run_scenes(bench_run *, const extent *);
+static int run_transfers(bench_run *, const extent *);
 
 static const struct group {
   const char *name;
   int (*run)(bench_run *, const extent *);
-} groups[] = {{"work", run_workloads}, {"batch", run_batches}, {"scene", run_scenes}};
+} groups[] = {{"work", run_workloads}, {"batch", run_batches}, {"scene", run_scenes}, {"transfer", run_transfers}};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const command_line command = {
@@ -104,9 +112,10 @@ static const command_line command = {
     .about =
         "Measures a device (by default a GPU, else the processor): its own ceilings, which are arithmetic,\n"
         "memory, transfers and launches, then casts: flat scenes and trees, host to host and, on OpenCL and\n"
-        "CUDA, the kernel alone, against the size of batch and scene. Prints rays and tests a second, what\n"
-        "share of the ceiling they reach, and what bounds them. Without --quick or --full it takes two or\n"
-        "three minutes on two cores.",
+        "CUDA, the kernel alone, against the size of batch and scene, and of each query by the kind of\n"
+        "memory that rays and hits lie in: ordinary, or slab_host_alloc's. Prints rays and tests a second,\n"
+        "what share of the ceiling they reach, and what bounds them. Without --quick or --full it takes two\n"
+        "or three minutes on two cores.",
     .closing =
         "The answers of every round are checked: exit code 3 where one is wrong. Exit code 1 where something\n"
         "is faster than its ceiling allows, 103 % and more, since then the benchmark is wrong; not so of\n"
@@ -120,43 +129,17 @@ static const command_line command = {
     .group_stride = sizeof *groups,
 };
 
-/* ---- rays ---- */
-
-/* Makes the rays of a set over a scene. *rays is malloc'ed, also on failure. */
-static int make_rays(const bench_scene *s, trace_set set, uint32_t side, slab_ray **rays, size_t *n) {
-  *rays = malloc((size_t)side * side * sizeof **rays);
-  if (!*rays) {
-    complain("bench: no memory for %u x %u rays", side, side);
-    return EXIT_FAILED;
-  }
-  const slab_status status = trace_rays_fill(s->scene, set, SEED, side, *rays, NULL, n);
-  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "bench: rays");
-}
-
-static int make_random_rays(const bench_scene *s, size_t n, slab_ray **rays) {
-  slab_scene_stats stats;
-  *rays = malloc(n * sizeof **rays);
-  if (!*rays) {
-    complain("bench: no memory for %zu %s", n, plural(n, "ray", "rays"));
-    return EXIT_FAILED;
-  }
-  const slab_status status = slab_scene_info(s->scene, &stats);
-  if (status == SLAB_OK) trace_random_fill(&stats, SEED, n, *rays);
-  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "bench: rays");
-}
-
 /* ---- groups of casts ---- */
 
 static int run_sets(bench_run *run, const bench_scene *s, uint32_t side) {
   static const trace_set sets[] = {TRACE_PRIMARY, TRACE_RANDOM};
   int code = EXIT_DONE;
   for (size_t i = 0; code == EXIT_DONE && i < COUNT_OF(sets); i++) {
-    slab_ray *rays = NULL;
-    size_t n = 0;
-    code = make_rays(s, sets[i], side, &rays, &n);
-    if (code == EXIT_DONE) code = bench_cast(run, "work", s, trace_set_names[sets[i]], SLAB_CLOSEST, rays, n);
-    if (code == EXIT_DONE) code = bench_cast(run, "work", s, trace_set_names[sets[i]], SLAB_ANY, rays, n);
-    free(rays);
+    bench_rays rays;
+    code = bench_rays_of_set(run, s, sets[i], side, &rays);
+    if (code == EXIT_DONE) code = bench_cast(run, "work", s, SLAB_CLOSEST, &rays);
+    if (code == EXIT_DONE) code = bench_cast(run, "work", s, SLAB_ANY, &rays);
+    bench_rays_free(run, &rays);
   }
   return code;
 }
@@ -176,42 +159,42 @@ static int run_workloads(bench_run *run, const extent *e) {
   return code;
 }
 
-/* Limits the rays so that two copies of them and three of their distances fit half of the machine's memory. */
-static uint64_t rays_that_fit(uint64_t most) {
-  const uint64_t memory = os_memory(),
-                 fit = memory > 0 ? memory / 2 / (2 * sizeof(slab_ray) + 3 * sizeof(float)) : most;
+/* Limits the rays so that arrays of so many bytes a ray fit half of the machine's memory. */
+static uint64_t rays_that_fit(uint64_t most, size_t bytes) {
+  const uint64_t memory = os_memory(), fit = memory > 0 ? memory / 2 / bytes : most;
   return fit < most ? fit : most;
 }
 
 static int run_batches_of(bench_run *run, uint64_t most, const char *shape, uint32_t count, slab_tree tree) {
   bench_scene s;
-  slab_ray *rays = NULL;
+  bench_rays rays;
   int code = bench_scene_make(run, shape, count, tree, &s);
   if (code != EXIT_DONE) return code;
-  code = make_random_rays(&s, (size_t)most, &rays);
-  for (uint64_t n = 1000; code == EXIT_DONE && n <= most; n *= 10)
-    code = bench_cast(run, "batch", &s, "random", SLAB_DISTANCE, rays, (size_t)n);
-  free(rays);
+  code = bench_rays_random(run, &s, MEMORY_ORDINARY, (size_t)most, &rays);
+  for (rays.n = 1000; code == EXIT_DONE && rays.n <= most; rays.n *= 10)
+    code = bench_cast(run, "batch", &s, SLAB_DISTANCE, &rays);
+  bench_rays_free(run, &rays);
   slab_scene_destroy(s.scene);
   return code == EXIT_DONE ? bench_arithmetic(run) : code;
 }
 
 static int run_batches(bench_run *run, const extent *e) {
-  const uint64_t most = rays_that_fit(e->batch_most);
+  /* two copies of the rays and three of their distances */
+  const uint64_t most = rays_that_fit(e->batch_most, 2 * sizeof(slab_ray) + 3 * sizeof(float));
   const int code = run_batches_of(run, most, "boxes", 1000, SLAB_TREE_FLAT);
   return code == EXIT_DONE ? run_batches_of(run, most, "triangles", e->tree, SLAB_TREE_HIGH) : code;
 }
 
 static int run_scene(bench_run *run, const extent *e, const char *shape, uint32_t count, slab_tree tree) {
   bench_scene s;
-  slab_ray *rays = NULL;
+  bench_rays rays;
   const double fit = tree == SLAB_TREE_FLAT ? e->scene_tests / count : 1e18;
   const size_t n = fit < LEAST_RAYS ? LEAST_RAYS : fit < (double)e->scene_rays ? (size_t)fit : e->scene_rays;
   int code = bench_scene_make(run, shape, count, tree, &s);
   if (code != EXIT_DONE) return code;
-  code = make_random_rays(&s, n, &rays);
-  if (code == EXIT_DONE) code = bench_cast(run, "scene", &s, "random", SLAB_CLOSEST, rays, n);
-  free(rays);
+  code = bench_rays_random(run, &s, MEMORY_ORDINARY, n, &rays);
+  if (code == EXIT_DONE) code = bench_cast(run, "scene", &s, SLAB_CLOSEST, &rays);
+  bench_rays_free(run, &rays);
   slab_scene_destroy(s.scene);
   return code;
 }
@@ -230,6 +213,37 @@ static int run_scenes(bench_run *run, const extent *e) {
       code = run_scene(run, e, rows[i].shape, count, rows[i].tree);
     if (code == EXIT_DONE) code = bench_arithmetic(run);
   }
+  return code;
+}
+
+/* Of one query: the kinds of memory beside each other, for ever more rays. */
+static int run_transfers_of(bench_run *run, const bench_scene *s, slab_query query, bench_rays *rays, size_t kinds,
+                            size_t most) {
+  int code = EXIT_DONE;
+  for (size_t n = TRANSFER_LEAST; n <= most; n *= 10)
+    for (size_t k = 0; code == EXIT_DONE && k < kinds; k++) {
+      rays[k].n = n;
+      code = bench_cast(run, "transfer", s, query, &rays[k]);
+    }
+  return code;
+}
+
+/* Where nothing is transferred, one kind of memory and few rays tell all. */
+static int run_transfers(bench_run *run, const extent *e) {
+  static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_NEAREST, SLAB_COUNT, SLAB_INTERVAL};
+  const size_t kinds = bench_in_place(run) ? 1 : BENCH_MEMORIES;
+  const uint64_t wanted = bench_in_place(run) ? quick_extent.transfer_most : e->transfer_most;
+  const size_t most = (size_t)rays_that_fit(wanted, kinds * sizeof(slab_ray) + 3 * sizeof(slab_hit));
+  bench_rays rays[BENCH_MEMORIES] = {0};
+  bench_scene s;
+  int code = bench_scene_make(run, "triangles", TRANSFER_TRIANGLES, SLAB_TREE_HIGH, &s);
+  if (code != EXIT_DONE) return code;
+  for (size_t k = 0; code == EXIT_DONE && k < kinds; k++)
+    code = bench_rays_random(run, &s, (bench_memory)k, most, &rays[k]);
+  for (size_t q = 0; code == EXIT_DONE && q < e->transfer_queries; q++)
+    code = run_transfers_of(run, &s, queries[q], rays, kinds, most);
+  for (size_t k = 0; k < kinds; k++) bench_rays_free(run, &rays[k]);
+  slab_scene_destroy(s.scene);
   return code;
 }
 

@@ -50,6 +50,9 @@ static void print_ceilings(const bench_run *run) {
   }
 }
 
+/* How near a call comes to its slowest way. */
+static double share_of_way(const bench_cell *c) { return rate_of(c->way_seconds, timing_summarise(&c->host).best); }
+
 static void print_share(const bench_cell *c) {
   if (c->tests > 0)
     printf(" | %8.3f", 1e-9 * rate_of(c->tests, c->quickest));
@@ -74,12 +77,55 @@ static void print_cell(const bench_run *run, const bench_cell *c) {
   if (c->share > SHARE_MOST) printf("  %s: faster than its ceiling\n", bench_verdict_names[bench_too_fast(run)]);
 }
 
-static void print_group(const char *group) {
+/* "transfer" has a table of its own: bytes each way, and the slowest way. */
+static bool is_transfer(const char *group) { return !strcmp(group, "transfer"); }
+
+static void print_bytes(double bytes, const timing *t) {
+  const timing_summary s = timing_summarise(t);
+  printf(" | %7.3f (%7.3f)", rate_of(1e-9 * bytes, s.best), rate_of(1e-9 * bytes, s.median));
+}
+
+static void print_transfer(const bench_run *run, const bench_cell *c) {
+  printf("%-8s %-8s %10" PRIu64, c->query, bench_memory_names[c->memory], c->rays);
+  if (c->wrong) {
+    printf(" | wrong answers: the figures do not count\n");
+    return;
+  }
+  print_rate(1e-6 * (double)c->rays, &c->host);
+  if (bench_in_place(run))
+    printf(" | %17s | %17s", "-", "-");
+  else {
+    print_bytes(c->ray_bytes, &c->host);
+    print_bytes(c->result_bytes, &c->host);
+  }
+  if (c->way_seconds > 0)
+    printf(" | %10.3f | %5.1f %% | %s\n", rate_of(1e-6 * (double)c->rays, c->way_seconds), 100 * share_of_way(c),
+           c->way);
+  else
+    printf(" | %10s | %7s | -\n", "-", "-");
+}
+
+static void print_transfers_head(const bench_run *run, const bench_cell *c) {
+  printf("\nCasts against the memory that rays and hits lie in: %" PRIu32 " %s, %s rays\n", c->primitives, c->shape,
+         c->set);
+  if (bench_in_place(run))
+    puts("The device casts in the memory of the host, whatever its kind: nothing is transferred.");
+  else
+    puts("The ceiling is the slowest of upload, download and kernel, each alone, since all three work at once.");
+  printf("%-8s %-8s %10s | %26s | %17s | %17s | %10s | %7s | %s\n", "query", "memory", "rays", "host to host, Mrays/s",
+         "up, GB/s", "down, GB/s", "ceiling", "of it", "which is");
+}
+
+static void print_group(const bench_run *run, const bench_cell *first) {
   static const char *const titles[][2] = {{"work", "Workloads"},
                                           {"batch", "Throughput against the size of the batch"},
                                           {"scene", "Throughput against the size of the scene"}};
+  if (is_transfer(first->group)) {
+    print_transfers_head(run, first);
+    return;
+  }
   for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-    if (!strcmp(titles[i][0], group)) printf("\n%s\n", titles[i][1]);
+    if (!strcmp(titles[i][0], first->group)) printf("\n%s\n", titles[i][1]);
   printf("%-4s %-9s %8s %-7s %-8s %10s | %26s | %26s | %8s | %7s | %-10s | %5s\n", "", "shape", "count", "rays",
          "query", "rays", "host to host, Mrays/s", "kernel alone, Mrays/s", "Gtests/s", "ceiling", "bound by", "hits");
 }
@@ -88,8 +134,12 @@ void bench_print(const bench_run *run) {
   print_head(run);
   print_ceilings(run);
   for (size_t i = 0; i < run->cell_count; i++) {
-    if (i == 0 || strcmp(run->cells[i].group, run->cells[i - 1].group) != 0) print_group(run->cells[i].group);
-    print_cell(run, &run->cells[i]);
+    const bench_cell *c = &run->cells[i];
+    if (i == 0 || strcmp(c->group, c[-1].group) != 0) print_group(run, c);
+    if (is_transfer(c->group))
+      print_transfer(run, c);
+    else
+      print_cell(run, c);
   }
   if (run->cell_count == 0) return;
   fputs(
@@ -136,23 +186,28 @@ static void add_ceiling(table *t, const bench_run *run, ceiling_kind kind) {
   const double scale = ceiling_names[kind].scale;
   char share[32];
   if (c->times.rounds > 0)
-    add_line(t, "%s,ceiling,%s,,,,,,%.6g,%.6g,%.4f,,,,%s,,%s,,,\n", t->origin, ceiling_names[kind].name,
+    add_line(t, "%s,ceiling,%s,,,,,,%.6g,%.6g,%.4f,,,,%s,,%s,,,,,,,,\n", t->origin, ceiling_names[kind].name,
              rate_of(scale * c->work, s.best), rate_of(scale * c->work, s.median), s.spread, ceiling_names[kind].unit,
              figure(share, c->known > 0, ceiling_share(run, kind)));
 }
 
-static void add_cell(table *t, const bench_cell *c) {
+static void add_cell(table *t, const bench_run *run, const bench_cell *c) {
   const timing_summary host = timing_summarise(&c->host), kernel = timing_summarise(&c->kernel);
   const double rays = 1e-6 * (double)c->rays;
   const int alone = c->kernel.rounds > 0, flat = c->tests > 0;
-  char rate[32], median[32], spread[32], tests[32], share[32], intensity[32];
+  const bool copies = !bench_in_place(run);
+  char rate[32], median[32], spread[32], tests[32], share[32], intensity[32], up[32], down[32], way[32];
   if (c->wrong) return;
-  add_line(t, "%s,%s,%s,%s,%" PRIu32 ",%s,%s,%" PRIu64 ",%.6g,%.6g,%.4f,%s,%s,%s,Mrays/s,%s,%s,%s,%s,%.4f\n", t->origin,
-           c->group, c->layout, c->shape, c->primitives, c->set, c->query, c->rays, rate_of(rays, host.best),
-           rate_of(rays, host.median), host.spread, figure(rate, alone, rate_of(rays, kernel.best)),
-           figure(median, alone, rate_of(rays, kernel.median)), figure(spread, alone, kernel.spread),
-           figure(tests, flat, 1e-9 * rate_of(c->tests, c->quickest)), figure(share, c->share > 0, c->share),
-           figure(intensity, flat, c->intensity), c->bound, c->hit_share);
+  add_line(
+      t, "%s,%s,%s,%s,%" PRIu32 ",%s,%s,%" PRIu64 ",%.6g,%.6g,%.4f,%s,%s,%s,Mrays/s,%s,%s,%s,%s,%.4f,%s,%s,%s,%s,%s\n",
+      t->origin, c->group, c->layout, c->shape, c->primitives, c->set, c->query, c->rays, rate_of(rays, host.best),
+      rate_of(rays, host.median), host.spread, figure(rate, alone, rate_of(rays, kernel.best)),
+      figure(median, alone, rate_of(rays, kernel.median)), figure(spread, alone, kernel.spread),
+      figure(tests, flat, 1e-9 * rate_of(c->tests, c->quickest)), figure(share, c->share > 0, c->share),
+      figure(intensity, flat, c->intensity), c->bound, c->hit_share, bench_memory_names[c->memory],
+      figure(up, copies, 1e-9 * rate_of(c->ray_bytes, host.best)),
+      figure(down, copies, 1e-9 * rate_of(c->result_bytes, host.best)), c->way,
+      figure(way, c->way_seconds > 0, rate_of(rays, c->way_seconds)));
 }
 
 int bench_save_csv(const char *path, const bench_run *run) {
@@ -160,11 +215,13 @@ int bench_save_csv(const char *path, const bench_run *run) {
   if (!t.out) return EXIT_FAILED;
   snprintf(t.origin, sizeof t.origin, "%s,\"%s\",\"%s\",\"%s\",%s,%s", timing_date_now().text, run->device.name,
            run->device.driver, COMPILER, SLAB_COMMIT, time_kind(run));
-  add_line(&t,
-           "date,device,driver,compiler,commit,time,group,layout,shape,primitives,ray_set,query,rays,host,host_median,"
-           "host_spread,kernel,kernel_median,kernel_spread,unit,gtests,share,operations_per_byte,bound,hit_share\n");
+  add_line(
+      &t,
+      "date,device,driver,compiler,commit,time,group,layout,shape,primitives,ray_set,query,rays,host,host_median,"
+      "host_spread,kernel,kernel_median,kernel_spread,unit,gtests,share,operations_per_byte,bound,hit_share,memory,"
+      "up,down,way,way_alone\n");
   for (int k = 0; k < CEILINGS; k++) add_ceiling(&t, run, (ceiling_kind)k);
-  for (size_t i = 0; i < run->cell_count; i++) add_cell(&t, &run->cells[i]);
+  for (size_t i = 0; i < run->cell_count; i++) add_cell(&t, run, &run->cells[i]);
   if (!t.failed) return output_commit(t.out) ? EXIT_FAILED : EXIT_DONE;
   output_discard(t.out);
   return EXIT_FAILED;
@@ -189,15 +246,20 @@ static json_t *describe_ceiling(const bench_run *run, ceiling_kind kind) {
                    c->known > 0 ? json_real(ceiling_share(run, kind)) : json_null());
 }
 
-static json_t *describe_cell(const bench_cell *c) {
+static json_t *describe_cell(const bench_run *run, const bench_cell *c) {
   const double rays = 1e-6 * (double)c->rays;
-  return json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:f, s:s, s:f, s:I, s:b}", "group",
-                   c->group, "layout", c->layout, "shape", c->shape, "primitives", (json_int_t)c->primitives, "ray_set",
-                   c->set, "query", c->query, "rays", (json_int_t)c->rays, "host_mrays", rates(&c->host, rays),
-                   "kernel_mrays", rates(&c->kernel, rays), "gtests",
-                   c->tests > 0 ? json_real(1e-9 * rate_of(c->tests, c->quickest)) : json_null(), "share",
-                   c->share > 0 ? json_real(c->share) : json_null(), "operations_per_byte", c->intensity, "bound",
-                   c->bound, "hit_share", c->hit_share, "checked", (json_int_t)c->checked, "wrong", c->wrong);
+  const bool copies = !bench_in_place(run);
+  return json_pack(
+      "{s:s, s:s, s:s, s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:f, s:s, s:f, s:I, s:b, s:s, s:o, s:o, "
+      "s:s, s:o}",
+      "group", c->group, "layout", c->layout, "shape", c->shape, "primitives", (json_int_t)c->primitives, "ray_set",
+      c->set, "query", c->query, "rays", (json_int_t)c->rays, "host_mrays", rates(&c->host, rays), "kernel_mrays",
+      rates(&c->kernel, rays), "gtests", c->tests > 0 ? json_real(1e-9 * rate_of(c->tests, c->quickest)) : json_null(),
+      "share", c->share > 0 ? json_real(c->share) : json_null(), "operations_per_byte", c->intensity, "bound", c->bound,
+      "hit_share", c->hit_share, "checked", (json_int_t)c->checked, "wrong", c->wrong, "memory",
+      bench_memory_names[c->memory], "up_gbytes", copies ? rates(&c->host, 1e-9 * c->ray_bytes) : json_null(),
+      "down_gbytes", copies ? rates(&c->host, 1e-9 * c->result_bytes) : json_null(), "way", c->way, "way_mrays",
+      c->way_seconds > 0 ? json_real(rate_of(rays, c->way_seconds)) : json_null());
 }
 
 /* Appends a value. NULL if either is NULL (out of memory), which json_save reports. */
@@ -211,7 +273,7 @@ int bench_save_json(const char *path, const bench_run *run) {
   json_t *ceilings = json_array(), *cells = json_array();
   for (int k = 0; k < CEILINGS; k++)
     if (run->ceilings[k].times.rounds) ceilings = append(ceilings, describe_ceiling(run, (ceiling_kind)k));
-  for (size_t i = 0; i < run->cell_count; i++) cells = append(cells, describe_cell(&run->cells[i]));
+  for (size_t i = 0; i < run->cell_count; i++) cells = append(cells, describe_cell(run, &run->cells[i]));
   json_t *document = json_pack(
       "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:f, s:s, s:o, s:o}", "device", run->device.name, "platform",
       run->device.platform, "driver", run->device.driver, "version", run->device.version, "compute_units",
@@ -246,10 +308,15 @@ static double best_of(const json_t *object, const char *key) {
   return json_number_value(json_object_get(json_object_get(object, key), "best"));
 }
 
+/* Earlier files do not tell it, and have no other. */
+static const char *memory_of(const json_t *old) {
+  return json_object_get(old, "memory") ? text_of(old, "memory") : bench_memory_names[MEMORY_ORDINARY];
+}
+
 static bool same_cell(const json_t *old, const bench_cell *c) {
   return !strcmp(text_of(old, "group"), c->group) && !strcmp(text_of(old, "layout"), c->layout) &&
          !strcmp(text_of(old, "shape"), c->shape) && !strcmp(text_of(old, "ray_set"), c->set) &&
-         !strcmp(text_of(old, "query"), c->query) &&
+         !strcmp(text_of(old, "query"), c->query) && !strcmp(memory_of(old), bench_memory_names[c->memory]) &&
          json_integer_value(json_object_get(old, "primitives")) == (json_int_t)c->primitives &&
          json_integer_value(json_object_get(old, "rays")) == (json_int_t)c->rays &&
          !json_is_true(json_object_get(old, "wrong"));
@@ -268,7 +335,7 @@ static void compare_ceilings(const json_t *ceilings, const bench_run *run) {
     for (size_t i = 0; i < json_array_size(ceilings); i++) {
       const json_t *old = json_array_get(ceilings, i);
       if (strcmp(text_of(old, "name"), name->name) != 0) continue;
-      printf("%-12s %-50s", name->name, name->unit);
+      printf("%-12s %-59s", name->name, name->unit);
       print_ratio(best_of(old, "rate"), name->scale * ceiling_best(run, (ceiling_kind)k));
       putchar('\n');
     }
@@ -281,8 +348,8 @@ static bool compare_cell(const json_t *cells, const bench_cell *c) {
   for (size_t i = 0; !c->wrong && i < json_array_size(cells); i++) {
     const json_t *old = json_array_get(cells, i);
     if (!same_cell(old, c)) continue;
-    printf("%-5s %-4s %-9s %8" PRIu32 " %-7s %-8s %10" PRIu64 "   ", c->group, c->layout, c->shape, c->primitives,
-           c->set, c->query, c->rays);
+    printf("%-8s %-4s %-9s %8" PRIu32 " %-7s %-8s %-8s %10" PRIu64 "   ", c->group, c->layout, c->shape, c->primitives,
+           c->set, c->query, bench_memory_names[c->memory], c->rays);
     print_ratio(best_of(old, "host_mrays"), rate_of(rays, timing_summarise(&c->host).best));
     print_ratio(best_of(old, "kernel_mrays"), rate_of(rays, timing_summarise(&c->kernel).best));
     putchar('\n');
@@ -295,7 +362,7 @@ void bench_compare(const json_t *earlier, const bench_run *run) {
   size_t alone = 0;
   printf("\nCompared with %s, %s, commit %s, %s time\n", text_of(earlier, "date"), text_of(earlier, "device"),
          text_of(earlier, "commit"), text_of(earlier, "time"));
-  printf("%-63s | %10s %10s %6s | %10s %10s %6s\n", "best rates, for casts in Mrays/s", "then", "now", "ratio",
+  printf("%-72s | %10s %10s %6s | %10s %10s %6s\n", "best rates, for casts in Mrays/s", "then", "now", "ratio",
          "kernel", "now", "ratio");
   compare_ceilings(json_object_get(earlier, "ceilings"), run);
   for (size_t i = 0; i < run->cell_count; i++)
