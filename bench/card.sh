@@ -29,6 +29,7 @@ done
 build=$(realpath "$1")
 all=$(realpath -m "${2:-$(dirname "${BASH_SOURCE[0]}")/../build/card}")
 bin=$build/bin
+plots=$(realpath "$(dirname "${BASH_SOURCE[0]}")/plots")
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$build/pocl-cache}
 export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} # of slabcast-cuda
 
@@ -113,7 +114,7 @@ export bin device
 measure() {
   local beside=()
   if [[ $1 == cuda && -e opencl-bench.done ]]; then beside=(--compare opencl-bench.json); fi
-  stage "$1-bench" 420 "$bin/slabcast" bench --device "$device" --csv "$1-bench.csv" --json "$1-bench.json" "${beside[@]}" "${bench[@]}"
+  stage "$1-bench" 540 "$bin/slabcast" bench --device "$device" --csv "$1-bench.csv" --json "$1-bench.json" "${beside[@]}" "${bench[@]}"
 }
 
 # Kernels alone, and the numbers of host/device/tuning.c: by OpenCL, which compiles on the card.
@@ -138,6 +139,17 @@ put_beside() {
     opencl-first.csv cuda-first.csv
 }
 
+# What arrays of the host cost, by each driver.
+draw() {
+  local csv
+  command -v gnuplot >/dev/null || { say "there is no gnuplot: at home \`./dev plot\` draws the tables" && return; }
+  for csv in results/{device,cuda}.csv; do
+    if grep -qs ',pinned,' "$csv"; then
+      gnuplot -c "$plots/transfer.gp" "$csv" "${csv%.csv}-transfer.png" || say "no picture of $csv"
+    fi
+  done
+}
+
 # What bench/results keeps of a device.
 collect() {
   local name from
@@ -151,6 +163,7 @@ collect() {
     if [[ -e ${from%.*}.done ]]; then cp "$from" "results/${name%=*}"; fi
   done
   if compgen -G '*-first.csv' >/dev/null; then { echo driver,cache,seconds && cat ./*-first.csv; } >results/first.csv; fi
+  draw
 }
 
 for program in slabcast bench_tuning; do
@@ -183,7 +196,7 @@ later='' failed=''
 ((${#drivers[@]})) || failed=yes
 verify=() bench=() kernels=()
 if [[ -n $dry ]]; then
-  verify=(--rays 500 --group closest) bench=(--quick --seconds 0 --group batch) kernels=(--side 32 --primitives 1200 --rounds 1)
+  verify=(--rays 500 --group closest) bench=(--quick --seconds 0 --group transfer) kernels=(--side 32 --primitives 1200 --rounds 1)
 fi
 stage listing 60 bash -c listing || true
 right=()

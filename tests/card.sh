@@ -38,7 +38,7 @@ grep -q ',sorted,any,default,' "$folder/trace.csv" || fail "no sorted rays: $(<"
 
 # ---- both drivers beside each other ----
 cell='[0-9.]+ +[0-9.]+ +[0-9.]+'
-[[ $(grep -cE "^batch .* \| +$cell \| +$cell$" "$folder/results/beside.txt") == 6 ]] || fail "not 6 casts: $(<"$folder/results/beside.txt")"
+[[ $(grep -cE "^transfer .* \| +$cell \| +$cell$" "$folder/results/beside.txt") == 12 ]] || fail "not 12 casts: $(<"$folder/results/beside.txt")"
 awk -F, 'NR == 1 { next } { n[$1 "," $2]++ }
   !(($1, $2) in best) || $3 < best[$1, $2] { best[$1, $2] = $3 }
   END {
@@ -47,6 +47,14 @@ awk -F, 'NR == 1 { next } { n[$1 "," $2]++ }
     printf "%.3f %.3f %.2f\n", best["opencl", "warm"], best["cuda", "warm"], best["opencl", "warm"] / best["cuda", "warm"]
   }' "$folder/results/first.csv" >wanted || fail "not one cold and three warm answers of each: $(<"$folder/results/first.csv")"
 sed -n '/^first answer/,$s/^[nf].* | *\([0-9]\)/\1/p' "$folder/results/beside.txt" | tr -s ' ' | diff wanted - || fail "other first answers"
+# Arrays of the host: three queries, two kinds of memory, two numbers of rays, each way's bytes and the slowest way.
+for driver in device cuda; do
+  [[ $(grep -cE ',transfer,.*,(ordinary|pinned),[0-9.e+-]+,[0-9.e+-]+,(upload|download|kernel),[0-9.e+-]+$' "$folder/results/$driver.csv") == 12 ]] ||
+    fail "not 12 transfers: $(<"$folder/results/$driver.csv")"
+  if command -v gnuplot >/dev/null; then
+    [[ $(head -c 4 "$folder/results/$driver-transfer.png") == $'\x89PNG' ]] || fail "no picture of $driver"
+  fi
+done
 # By CUDA transfers are measured, and no ceiling is another device's.
 [[ $(sed -nE '/^ceiling/,/^$/s/^([a-z-]+) .* \| +[0-9.]+ \(.*/\1/p' "$folder/results/cuda.txt" | xargs) == "upload download" ]] ||
   fail "other ceilings: $(<"$folder/results/cuda.txt")"
