@@ -119,7 +119,7 @@ static const command_line command = {
     .closing =
         "The answers of every round are checked: exit code 3 where one is wrong. Exit code 1 where something\n"
         "is faster than its ceiling allows, 103 % and more, since then the benchmark is wrong; not so of\n"
-        "--seconds 0. By CUDA transfers are the only ceilings.\n\n"
+        "--seconds 0, nor of the ceilings of --group transfer. By CUDA transfers are the only ceilings.\n\n"
         "  slabcast bench --quick\n"
         "  slabcast bench --json new.json --compare old.json",
     .options = option_rows,

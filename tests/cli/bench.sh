@@ -55,8 +55,10 @@ done
 expect_exit 141 to_nobody default "$SLABCAST" "${quick[@]}" --group scene
 [[ ! -s err ]] || fail "to nobody it says on stderr: $(cat err)"
 
-# ---- against another run ----
-expect_exit 0 slabcast "${quick[@]}" --group scene,batch --compare a.json
+# ---- against another run, of before memory was told ----
+sed '/"memory": "ordinary",/d' a.json >old.json
+[[ $(($(wc -l <a.json) - $(wc -l <old.json))) == 10 ]] || fail "the JSON does not tell each cast's memory: $(cat a.json)"
+expect_exit 0 slabcast "${quick[@]}" --group scene,batch --compare old.json
 expect_stdout "Compared with 20" "6 casts were not measured then"
 ratio=' \| +[0-9.]+ +[0-9.]+ +[0-9.]+'
 [[ $(grep -cE "^scene +(flat|tree) .*$ratio${flip:+$ratio\$}" out) == 10 ]] || fail "not 10 ratios: $(cat out)"
