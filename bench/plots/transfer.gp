@@ -2,13 +2,13 @@
 # and the slower way of the bus let pass alone. One panel a query: those that differ most in the bytes of a result.
 csv = ARG1
 picture = ARG2
-SIZE = "1500,560"
+SIZE = "1500,600"
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 
 array queries[3] = ["closest", "distance", "any"]
 array bytes[3] = [32, 4, 1] # of a result; a ray has 32
 array memories[2] = ["pinned", "ordinary"]
-array titles[2] = ["memory of slab\\_host\\_alloc", "ordinary memory"]
+array titles[2] = ["slab\\_host\\_alloc", "ordinary memory"]
 array colours[2] = [blue, orange]
 
 up = 1e3 * ceiling("upload") / 32
@@ -16,14 +16,13 @@ down(q) = 1e3 * ceiling("download") / bytes[q]
 of(query, memory, name) = strcol("group") eq "transfer" && strcol("query") eq query && strcol("memory") eq memory ? \
   column(name) : NaN
 
-set bmargin 3.6
 set multiplot layout 1, 3 title "Casts from arrays of the host to arrays of the host\n".note textcolor rgb "#222222"
 set logscale xy
 set xlabel "rays of a call"
 set ylabel "10^6 rays a second: best (points) and median (dashes)"
 set format y "10^{%T}"
 set xrange [700:*]
-set key bottom right maxrows 6
+set key below center horizontal maxrows 2 # lines may be anywhere above
 do for [q = 1:3] {
   set title sprintf("%s: 32 bytes up, %d down", queries[q], bytes[q]) textcolor rgb "#222222"
   plot for [m = 1:2] csv using "rays":(of(queries[q], memories[m], "host")) \
