@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The first day on a card: what is asked of a GPU that has not run this yet, in stages, each with its own time and log.
 #
-#   card.sh [--device SEL] [--minutes M] [--dry] BUILD [FOLDER]
+#   card.sh [--device SEL] [--minutes M] [--wheels WHEELS] [--dry] BUILD [FOLDER]
 #
 # BUILD: what `./dev card` builds, here or carried along; it needs no compiler and no network, and changes no setting of
 # the card. Each driver that has the card, OpenCL and CUDA, is asked the same: first whether its answers are right, and
@@ -11,15 +11,18 @@
 # off, or whose minutes were too few (then exit code 75), is continued by the same command. No stage stops the other
 # driver's. Exit code 1: some stage failed, or there is no card.
 # --device: a part of the card's name, which both drivers give it.
+# --wheels: a folder of wheels for Python: slabcast, numpy, and what has arrays on cards, PyTorch, CuPy or JAX, with all
+# that these need. They are installed from there alone, and card_arrays.py casts their arrays.
 # --dry: everything small and once, in seconds, which shows that all works and measures nothing: without a card, by PoCL,
 # which shows itself as a GPU, and by a libcuda whose kernels run on the processor (`./dev card --dry` builds them).
 set -euo pipefail
 
-device=gpu minutes=40 dry=''
+device=gpu minutes=40 wheels='' dry=''
 while [[ ${1-} == --* ]]; do
   case $1 in
     --device) device=$2 && shift ;;
     --minutes) minutes=$2 && shift ;;
+    --wheels) wheels=$(realpath "$2") && shift ;;
     --dry) dry=yes ;;
     *) echo "card: there is no option $1" >&2 && exit 2 ;;
   esac
@@ -29,7 +32,7 @@ done
 build=$(realpath "$1")
 all=$(realpath -m "${2:-$(dirname "${BASH_SOURCE[0]}")/../build/card}")
 bin=$build/bin
-plots=$(realpath "$(dirname "${BASH_SOURCE[0]}")/plots")
+here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$build/pocl-cache}
 export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} # of slabcast-cuda
 
@@ -107,8 +110,16 @@ first() {
   mv first.part "$SLABCAST_BACKENDS-first.csv"
   rm -rf "$cache" right hits
 }
-export -f listing first
-export bin device
+
+# Arrays on the card, of the packages whose wheels were brought.
+arrays() {
+  python3 -m venv arrays
+  arrays/bin/pip install --quiet --no-index --find-links "$wheels" "$wheels"/*.whl
+  arrays/bin/python "$here/card_arrays.py"
+  rm -r arrays
+}
+export -f listing first arrays
+export bin device wheels here
 
 # measure DRIVER: of one whose answers are right. The other's figures stand beside those of the second.
 measure() {
@@ -145,7 +156,7 @@ draw() {
   command -v gnuplot >/dev/null || { say "there is no gnuplot: at home \`./dev plot\` draws the tables" && return; }
   for csv in results/{device,cuda}.csv; do
     if grep -qs ',pinned,' "$csv"; then
-      gnuplot -c "$plots/transfer.gp" "$csv" "${csv%.csv}-transfer.png" || say "no picture of $csv"
+      gnuplot -c "$here/plots/transfer.gp" "$csv" "${csv%.csv}-transfer.png" || say "no picture of $csv"
     fi
   done
 }
@@ -158,7 +169,7 @@ collect() {
   cp about.txt results
   if [[ -e opencl-bench.done && -e cuda-bench.done ]]; then put_beside >results/beside.txt; fi
   for name in device.txt=opencl-bench.log device.csv=opencl-bench.csv device.json=opencl-bench.json kernels.csv=trace.csv \
-    verify.txt=opencl-verify.log cuda.txt=cuda-bench.log cuda.csv=cuda-bench.csv cuda.json=cuda-bench.json verify-cuda.txt=cuda-verify.log; do
+    verify.txt=opencl-verify.log arrays.txt=arrays.log cuda.txt=cuda-bench.log cuda.csv=cuda-bench.csv cuda.json=cuda-bench.json verify-cuda.txt=cuda-verify.log; do
     from=${name#*=}
     if [[ -e ${from%.*}.done ]]; then cp "$from" "results/${name%=*}"; fi
   done
@@ -166,6 +177,10 @@ collect() {
   draw
 }
 
+if [[ -n $wheels ]] && ! compgen -G "$wheels/slabcast-*.whl" >/dev/null; then
+  say "there is no wheel of slabcast in $wheels: ./dev wheels builds it"
+  exit 2
+fi
 for program in slabcast bench_tuning; do
   [[ -x $bin/$program ]] || { say "there is no $bin/$program: ./dev card builds it" && exit 2; }
 done
@@ -210,6 +225,7 @@ for driver in "${drivers[@]}"; do
   fi
 done
 for driver in "${right[@]}"; do SLABCAST_BACKENDS=$driver measure "$driver" || true; done
+if [[ -n $wheels && " ${right[*]} " == *' cuda '* ]]; then SLABCAST_BACKENDS=native,cuda stage arrays 400 bash -euo pipefail -c arrays || true; fi
 if [[ ${right[0]-} == opencl ]]; then SLABCAST_BACKENDS=opencl tune; fi
 collect
 tar -czf "$all/$name.tar.gz" -C "$all" "$name"

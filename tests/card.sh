@@ -18,6 +18,11 @@ if ! ldconfig -p | grep -q 'libcuda\.so\.1'; then
   expect_stderr "NVIDIA's driver is not here"
 fi
 
+# ---- Python's wheels: none of ours ----
+mkdir "$work/wheels"
+expect_exit 2 "$script" --wheels "$work/wheels" --dry "$build" "$work/results"
+expect_stderr "there is no wheel of slabcast in $work/wheels"
+
 # ---- a run whose minutes are too few, then the rest ----
 expect_exit 75 dry --minutes 3
 [[ $(grep -cE 'listing: exit code 0|(opencl|cuda)-verify: not begun|(opencl|cuda): no figures' "$work/err") == 5 ]] || fail "$(<"$work/err")"
