@@ -123,8 +123,8 @@ static void ranges_cover_everything_once(void **state) {
 static void copies_are_whole(void **state) {
   (void)state;
   static void (*const copies[])(uint32_t, void *, const void *, size_t) = {pool_copy, pool_copy_out};
-  enum { PIECE = 1 << 20, MOST = 3 * PIECE + 5, GUARD = 64 };
-  static const size_t sizes[] = {0, 1, PIECE - 1, PIECE, PIECE + 1, MOST};
+  enum { ALONE = 1 << 19, LARGE = 1 << 20, MOST = 3 * LARGE + 5, GUARD = 64 };
+  static const size_t sizes[] = {0, 1, ALONE - 1, ALONE, ALONE + 1, LARGE - 1, LARGE, LARGE + 1, MOST};
   unsigned char *from = malloc(MOST), *to = malloc(MOST + 3 * GUARD);
   assert_true(from != NULL && to != NULL);
   for (size_t i = 0; i < MOST; i++) from[i] = (unsigned char)(1 + (i * 2654435761u >> 24) % 255);
