@@ -72,11 +72,13 @@ static slab_status write_buffer(const device *d, flight *s, gpu_buffer *buffer, 
   return kept(s, driver_of(d)->write(s->staging_buffers->queue, buffer, 0, bytes, size, false, order_of(s), what));
 }
 
-/* Memory of the caller's, which may be pinned. */
+/* Memory of the caller's, which may be pinned. Where nothing is copied nobody asks. */
 static host_array callers_array(const cast *c, const device *d, const void *bytes, size_t size) {
   const gpu_driver *driver = driver_of(d);
-  const bool pinned = driver->is_pinned != NULL && driver->is_pinned(d, bytes, size);
-  return (host_array){bytes, size, pinned || host_memories_have(&c->scene->context->memories, d, bytes, size)};
+  const bool pinned = d->in_place                 ? false
+                      : driver->is_pinned != NULL ? driver->is_pinned(d, bytes, size)
+                                                  : host_memories_have(&c->scene->context->memories, d, bytes, size);
+  return (host_array){bytes, size, pinned};
 }
 
 static host_array own_array(const void *bytes, size_t size) { return (host_array){bytes, size, false}; }
