@@ -8,6 +8,7 @@
 
 #include "faults/layers.h"
 #include "harness.h"
+#include "laid_out.h"
 #include "opencl.h"
 /* cmocka has a macro fail(). */
 #undef fail
@@ -192,19 +193,10 @@ static bool was_refitted_there(const movers *m) {
   return s->build == m->build && !s->moves;
 }
 
-static void *arrays_of(slab_scene *scene, size_t *size) {
-  const snapshot *s = atomic_load(&scene->committed);
-  const device *d = &s->context->devices[0];
-  *size = s->bvh.node_bytes + s->bvh.floats * sizeof(float);
-  char *both = harness_room(*size);
-  assert_ok(d->backend->fetch(d, &s->states[0], s->context->layout, s->bvh.node_bytes, s->bvh.floats, both,
-                              both + s->bvh.node_bytes));
-  return both;
-}
-
 static void assert_same_arrays(const movers *m) {
   size_t size[2];
-  void *got = arrays_of(m->there, &size[0]), *want = arrays_of(m->here, &size[1]);
+  void *got = laid_out(m->there, &size[0]), *want = laid_out(m->here, &size[1]);
+  assert_true(got != NULL && want != NULL);
   assert_int_equal(size[0], size[1]);
   assert_same_bits(got, want, size[0] / 4, 4);
   free(got);

@@ -68,14 +68,6 @@ static slab_status fill(const user *u, const slab_sphere *spheres) {
   return status == SLAB_OK ? slab_scene_commit(u->scene, &(slab_build_options){.tree = SLAB_TREE_FAST}) : status;
 }
 
-/* rays, moved: of the context. hits: there. */
-static slab_status move_and_cast(const user *u, CUdeviceptr rays, CUdeviceptr moved, CUdeviceptr hits) {
-  const slab_cuda_batch batch = {.count = N, .rays = caller_pointer(rays), .results = caller_pointer(hits)};
-  slab_status status = slab_scene_update_spheres_cuda(u->scene, 0, caller_pointer(moved), SHAPES, u->stream);
-  if (status == SLAB_OK) status = slab_scene_commit(u->scene, NULL);
-  return status == SLAB_OK ? slab_enqueue_cuda(u->scene, &batch, u->stream) : status;
-}
-
 static void end(user *u) {
   slab_scene_destroy(u->scene);
   slab_context_destroy(u->slab);
@@ -112,6 +104,43 @@ static void find_answers(const slab_sphere *spheres, const slab_ray *rays, slab_
   slab_context_destroy(context);
 }
 
+/* What a user casts, and what has to come out once the spheres have moved. */
+typedef struct task {
+  slab_sphere spheres[SHAPES], moved[SHAPES];
+  slab_ray rays[N];
+  slab_hit want[N];
+} task;
+
+static void draw_task(random_state *random, task *t) {
+  draw_spheres(random, t->spheres);
+  draw_spheres(random, t->moved);
+  draw_rays(random, t->rays);
+  find_answers(t->moved, t->rays, t->want);
+}
+
+/* What of it lies on the card. */
+typedef struct task_there {
+  CUdeviceptr rays, moved, hits;
+} task_there;
+
+static task_there upload_task(const caller *c, const task *t) {
+  return (task_there){caller_upload(c, t->rays, sizeof t->rays), caller_upload(c, t->moved, sizeof t->moved),
+                      caller_upload(c, NULL, sizeof t->want)};
+}
+
+static void free_task(const task_there *at) {
+  assert_cu(cuMemFree(at->rays));
+  assert_cu(cuMemFree(at->moved));
+  assert_cu(cuMemFree(at->hits));
+}
+
+static slab_status move_and_cast(const user *u, const task_there *at) {
+  const slab_cuda_batch batch = {.count = N, .rays = caller_pointer(at->rays), .results = caller_pointer(at->hits)};
+  slab_status status = slab_scene_update_spheres_cuda(u->scene, 0, caller_pointer(at->moved), SHAPES, u->stream);
+  if (status == SLAB_OK) status = slab_scene_commit(u->scene, NULL);
+  return status == SLAB_OK ? slab_enqueue_cuda(u->scene, &batch, u->stream) : status;
+}
+
 /* ---- another context is current ---- */
 
 static void assert_current(CUcontext context) {
@@ -125,44 +154,37 @@ static void the_callers_other_context_stays_current(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
   const caller c = caller_begin();
-  slab_sphere spheres[SHAPES], moved[SHAPES];
-  slab_ray rays[N];
-  slab_hit want[N], got[N];
-  draw_spheres(&random, spheres);
-  draw_spheres(&random, moved);
-  draw_rays(&random, rays);
-  find_answers(moved, rays, want);
-  const CUdeviceptr r = caller_upload(&c, rays, sizeof rays), m = caller_upload(&c, moved, sizeof moved),
-                    h = caller_upload(&c, NULL, sizeof got);
+  task t;
+  slab_hit got[N];
+  draw_task(&random, &t);
+  const task_there at = upload_task(&c, &t);
   CUcontext other = NULL;
   assert_cu(cuCtxCreate(&other, 0, 0));
   user u = {.context = c.context, .stream = c.stream};
   assert_ok(begin(&u));
   assert_current(other);
-  assert_ok(fill(&u, spheres));
+  assert_ok(fill(&u, t.spheres));
   assert_current(other);
-  assert_ok(move_and_cast(&u, r, m, h));
+  assert_ok(move_and_cast(&u, &at));
   assert_current(other);
-  assert_ok(slab_closest(u.scene, rays, N, got, NULL));
+  assert_ok(slab_closest(u.scene, t.rays, N, got, NULL));
   assert_current(other);
-  assert_same_bits(got, want, N, sizeof *got);
+  assert_same_bits(got, t.want, N, sizeof *got);
   for (unsigned later = 1; later < 40; later += 3) { /* also where a call fails */
     standin_fail(later, 719);
-    move_and_cast(&u, r, m, h);
+    move_and_cast(&u, &at);
     assert_current(other);
     standin_fail(0, CUDA_SUCCESS);
   }
-  assert_ok(move_and_cast(&u, r, m, h));
+  assert_ok(move_and_cast(&u, &at));
   end(&u);
   assert_current(other);
   assert_cu(cuCtxDestroy(other));
-  assert_cu(cuMemcpyDtoHAsync(got, h, sizeof got, c.stream));
+  assert_cu(cuMemcpyDtoHAsync(got, at.hits, sizeof got, c.stream));
   assert_cu(cuStreamSynchronize(c.stream));
-  assert_same_bits(got, want, N, sizeof *got);
+  assert_same_bits(got, t.want, N, sizeof *got);
   harness_count(2 * N);
-  assert_cu(cuMemFree(r));
-  assert_cu(cuMemFree(m));
-  assert_cu(cuMemFree(h));
+  free_task(&at);
   caller_end(&c);
 }
 
@@ -172,25 +194,23 @@ typedef struct worker {
   os_thread thread;
   barrier *start;
   bool is_primary; /* on the card's primary context, as all such are; else on one of its own */
-  slab_sphere spheres[SHAPES], moved[SHAPES];
-  slab_ray rays[N];
-  slab_hit want[N];
+  task task;
   const char *failed; /* NULL: nothing has */
 } worker;
 
-static const char *work_once(const worker *w, user *u, const CUdeviceptr at[3]) {
+static const char *work_once(const task *t, user *u, const task_there *at) {
   const char *failed = NULL;
   u->slab = NULL;
   u->scene = NULL;
-  if (begin(u) != SLAB_OK || fill(u, w->spheres) != SLAB_OK || move_and_cast(u, at[0], at[1], at[2]) != SLAB_OK)
+  if (begin(u) != SLAB_OK || fill(u, t->spheres) != SLAB_OK || move_and_cast(u, at) != SLAB_OK)
     failed = "a call";
-  else if (cuMemcpyDtoHAsync(u->hits, at[2], sizeof u->hits, u->stream) != CUDA_SUCCESS ||
+  else if (cuMemcpyDtoHAsync(u->hits, at->hits, sizeof u->hits, u->stream) != CUDA_SUCCESS ||
            cuStreamSynchronize(u->stream) != CUDA_SUCCESS)
     failed = "reading";
-  else if (memcmp(u->hits, w->want, sizeof u->hits) != 0)
+  else if (memcmp(u->hits, t->want, sizeof u->hits) != 0)
     failed = "the answers of a stream";
-  else if (slab_closest(u->scene, w->rays, N, u->hits, NULL) != SLAB_OK ||
-           memcmp(u->hits, w->want, sizeof u->hits) != 0)
+  else if (slab_closest(u->scene, t->rays, N, u->hits, NULL) != SLAB_OK ||
+           memcmp(u->hits, t->want, sizeof u->hits) != 0)
     failed = "the answers to host memory";
   end(u);
   return failed;
@@ -198,21 +218,20 @@ static const char *work_once(const worker *w, user *u, const CUdeviceptr at[3]) 
 
 static void *work(void *argument) {
   worker *w = argument;
-  const void *const from[3] = {w->rays, w->moved, NULL};
-  const size_t sizes[3] = {sizeof w->rays, sizeof w->moved, sizeof w->want};
-  CUdeviceptr at[3];
+  const task *t = &w->task;
+  task_there at = {0};
   CUresult code = CUDA_SUCCESS;
   user u = {0};
   barrier_wait(w->start);
   code |= w->is_primary ? cuDevicePrimaryCtxRetain(&u.context, 0) : cuCtxCreate(&u.context, 0, 0);
   if (w->is_primary) code |= cuCtxPushCurrent(u.context);
   code |= cuStreamCreate(&u.stream, CU_STREAM_NON_BLOCKING);
-  for (int i = 0; i < 3; i++) {
-    code |= cuMemAlloc(&at[i], sizes[i]);
-    if (from[i] != NULL) code |= cuMemcpyHtoDAsync(at[i], from[i], sizes[i], u.stream);
-  }
-  for (int round = 0; w->failed == NULL && round < ROUNDS; round++) w->failed = work_once(w, &u, at);
-  for (int i = 0; i < 3; i++) code |= cuMemFree(at[i]);
+  code |= cuMemAlloc(&at.rays, sizeof t->rays) | cuMemAlloc(&at.moved, sizeof t->moved);
+  code |= cuMemAlloc(&at.hits, sizeof t->want);
+  code |= cuMemcpyHtoDAsync(at.rays, t->rays, sizeof t->rays, u.stream);
+  code |= cuMemcpyHtoDAsync(at.moved, t->moved, sizeof t->moved, u.stream);
+  for (int round = 0; w->failed == NULL && round < ROUNDS; round++) w->failed = work_once(t, &u, &at);
+  code |= cuMemFree(at.rays) | cuMemFree(at.moved) | cuMemFree(at.hits);
   code |= cuStreamDestroy(u.stream);
   if (w->is_primary) code |= cuCtxPopCurrent(&u.context);
   code |= w->is_primary ? cuDevicePrimaryCtxRelease(0) : cuCtxDestroy(u.context);
@@ -229,10 +248,7 @@ static void several_contexts_at_once_are_independent(void **state) {
   for (int i = 0; i < THREADS; i++) {
     worker *w = &workers[i];
     *w = (worker){.start = &start, .is_primary = i % 2 == 0};
-    draw_spheres(&random, w->spheres);
-    draw_spheres(&random, w->moved);
-    draw_rays(&random, w->rays);
-    find_answers(w->moved, w->rays, w->want);
+    draw_task(&random, &w->task);
   }
   for (int i = 0; i < THREADS; i++) assert_int_equal(os_thread_start(&workers[i].thread, work, &workers[i]), 0);
   for (int i = 0; i < THREADS; i++) os_thread_join(workers[i].thread);
@@ -251,24 +267,19 @@ static void memory_that_runs_out_is_told(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
   const caller c = caller_begin();
-  slab_sphere spheres[SHAPES], moved[SHAPES];
-  slab_ray rays[N];
-  slab_hit want[N], got[N];
+  task t;
+  slab_hit got[N];
   unsigned told = 0;
-  draw_spheres(&random, spheres);
-  draw_spheres(&random, moved);
-  draw_rays(&random, rays);
-  find_answers(moved, rays, want);
-  const CUdeviceptr r = caller_upload(&c, rays, sizeof rays), m = caller_upload(&c, moved, sizeof moved),
-                    h = caller_upload(&c, NULL, sizeof got);
+  draw_task(&random, &t);
+  const task_there at = upload_task(&c, &t);
   for (int i = 0; i < CARDS; i++) {
     user u = {.context = c.context, .stream = c.stream};
     assert_ok(begin(&u));
     standin_memory(1 + random_below(&random, MOST));
-    slab_status status = fill(&u, spheres);
-    if (status == SLAB_OK) status = move_and_cast(&u, r, m, h);
-    if (status == SLAB_OK) status = slab_closest(u.scene, rays, N, got, NULL);
-    if (status == SLAB_OK) assert_same_bits(got, want, N, sizeof *got);
+    slab_status status = fill(&u, t.spheres);
+    if (status == SLAB_OK) status = move_and_cast(&u, &at);
+    if (status == SLAB_OK) status = slab_closest(u.scene, t.rays, N, got, NULL);
+    if (status == SLAB_OK) assert_same_bits(got, t.want, N, sizeof *got);
     if (status != SLAB_OK) {
       told++;
       assert_int_equal(status, SLAB_OUT_OF_MEMORY);
@@ -276,17 +287,15 @@ static void memory_that_runs_out_is_told(void **state) {
     }
     standin_memory(0);
     assert_ok(slab_scene_commit(u.scene, NULL));
-    assert_ok(move_and_cast(&u, r, m, h));
-    assert_ok(slab_closest(u.scene, rays, N, got, NULL));
-    assert_same_bits(got, want, N, sizeof *got);
+    assert_ok(move_and_cast(&u, &at));
+    assert_ok(slab_closest(u.scene, t.rays, N, got, NULL));
+    assert_same_bits(got, t.want, N, sizeof *got);
     end(&u);
   }
   print_message("%u of %d cards too small\n", told, CARDS);
   assert_in_range(told, CARDS / 5, CARDS - CARDS / 5);
   harness_count((size_t)CARDS * N);
-  assert_cu(cuMemFree(r));
-  assert_cu(cuMemFree(m));
-  assert_cu(cuMemFree(h));
+  free_task(&at);
   caller_end(&c);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "caller.h"
+#include "laid_out.h"
 #include "mixed_fates.h"
 #include "sets/adversarial.h"
 #include "shapes.def"
@@ -104,20 +105,6 @@ static slab_status update_there(const pair *p, slab_shape kind, uint32_t geometr
   return SLAB_INVALID_ARGUMENT;
 }
 
-static slab_status update_here(const pair *p, slab_shape kind, uint32_t geometry, const void *shapes, uint32_t n) {
-  const slab_mesh soup = {.vertices = shapes, .vertex_count = 3 * n, .triangle_count = n};
-  switch (kind) {
-#define UPDATE_ARRAY(names) slab_scene_update_##names(p->here, geometry, shapes, n)
-#define UPDATE_MESH(names) slab_scene_update_mesh(p->here, geometry, &soup)
-#define UPDATE(shape, name, names, noun, rows, form, place, source) \
-  case shape:                                                       \
-    return UPDATE_##source(names);
-    SHAPES(UPDATE)
-#undef UPDATE
-  }
-  return SLAB_INVALID_ARGUMENT;
-}
-
 static size_t size_of(slab_shape kind, uint32_t n) { return n * shape_floats(kind) * sizeof(float); }
 
 static void draw_shapes(random_state *random, const adversarial *points, slab_shape kind, shapes_of_kind shapes) {
@@ -157,7 +144,7 @@ static void every_kind_moves_as_from_host_arrays(void **state) {
       const lent r = lend(shapes, size_of((slab_shape)kind, EACH), stream);
       assert_ok(update_there(&p, (slab_shape)kind, kind, lent_at(&r), EACH, stream));
       lent_end(&r);
-      assert_ok(update_here(&p, (slab_shape)kind, kind, shapes, EACH));
+      assert_ok(shape_update_array(p.here, (uint32_t)kind, (slab_shape)kind, shapes, EACH));
     }
     commit(&p, updates[step % 3]);
     assert_same_answers(&p, rays);
@@ -214,20 +201,11 @@ static void move_mesh(const pair *p, const slab_mesh *mesh, uint32_t geometry, b
   lent_end(&i);
 }
 
-static void *arrays_of(const slab_scene *scene, size_t *size) {
-  const snapshot *s = atomic_load(&scene->committed);
-  const device *d = &s->context->devices[0];
-  *size = s->bvh.node_bytes + s->bvh.floats * sizeof(float);
-  char *both = harness_room(*size);
-  assert_ok(d->backend->fetch(d, &s->states[0], s->context->layout, s->bvh.node_bytes, s->bvh.floats, both,
-                              both + s->bvh.node_bytes));
-  return both;
-}
-
 /* Nodes and blocks. The host keeps what it has refitted itself. */
 static void assert_same_trees(const pair *p, bool refitted_there) {
   size_t size[2];
-  void *got = arrays_of(p->there, &size[0]), *want = arrays_of(p->here, &size[1]);
+  void *got = laid_out(p->there, &size[0]), *want = laid_out(p->here, &size[1]);
+  assert_true(got != NULL && want != NULL);
   assert_true(atomic_load(&p->there->committed)->moves == !refitted_there);
   assert_int_equal(size[0], size[1]);
   assert_same_bits(got, want, size[0] / 4, 4);

@@ -9,6 +9,7 @@
 #include "data/types.h"
 #include "filled.h"
 #include "harness.h"
+#include "laid_out.h"
 #include "mixed_fates.h"
 #include "pretended.h"
 #include "sets/answers.h"
@@ -315,7 +316,7 @@ static void refits_there_are_the_hosts(void **state) {
         assert_ok(slab_scene_commit(here, &refit));
         assert_true(there_was_refitted(there, &build) == (step > 0));
         size_t size[2];
-        void *got = there_arrays(there, &size[0]), *want = there_arrays(here, &size[1]);
+        void *got = laid_out(there, &size[0]), *want = laid_out(here, &size[1]);
         assert_true(got != NULL && want != NULL && size[0] == size[1]);
         assert_same_bits(got, want, size[0] / 4, 4);
         free(got);

@@ -60,18 +60,6 @@ slab_status there_update_mesh(slab_scene *scene, uint32_t geometry, const slab_m
   return status;
 }
 
-void *there_arrays(const slab_scene *scene, size_t *size) {
-  const snapshot *s = atomic_load(&scene->committed);
-  const device *d = &s->context->devices[0];
-  *size = s->bvh.node_bytes + s->bvh.floats * sizeof(float);
-  char *both = malloc(*size);
-  if (both != NULL && d->backend->fetch(d, &s->states[0], s->context->layout, s->bvh.node_bytes, s->bvh.floats, both,
-                                        both + s->bvh.node_bytes) == SLAB_OK)
-    return both;
-  free(both);
-  return NULL;
-}
-
 bool there_was_refitted(const slab_scene *scene, uint64_t *build) {
   const snapshot *s = atomic_load(&scene->committed);
   const bool same = s->build == *build;

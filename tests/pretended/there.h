@@ -10,8 +10,6 @@
 
 /* Updates a mesh that lies in a buffer, some bytes from its start, which is gone after the call. */
 slab_status there_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
-/* Nodes and blocks of the committed scene, which the caller frees. NULL: memory is short, or the read failed. */
-void *there_arrays(const slab_scene *, size_t *size);
 /* Whether the last commit was a refit on the device. build: as this has it, of the commit before; it becomes that of
  * the last one. */
 bool there_was_refitted(const slab_scene *, uint64_t *build);
