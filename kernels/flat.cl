@@ -5,45 +5,11 @@
  * and SLAB_TILE: the number of boxes that a work-group fetches into local memory together, a multiple of TILE_STEP; 0:
  * none, each work-item reads them itself. SLAB_TILE is above 0 only with LANES 1. */
 #define SLAB_TREE 0
+#include "walk/flat.h"
 #include "walk/prepared_rays.h"
 #if SLAB_TILE > 0
 #include "walk/tile.h"
 #endif
-
-/* Blocks of boxes that go through the conservative box reject together: one branch for all of them. */
-#define REJECTED 2
-
-INLINE bool reject_blocks(const prepared_ray *ray, const global float *block, float limit) {
-  mask overlapped = (mask)0;
-  UNROLL for (uint n = 0; n < REJECTED; n++) overlapped |= box_reject(ray, block + n * BOX_ROWS * LANES, limit);
-  return lanes_any(overlapped);
-}
-
-/* Tests primitives [first, end) of one geometry, block by block. first is a multiple of LANES. True when the ray is
- * done. */
-INLINE bool scan(const uint kind, query_state *q, const prepared_ray *ray, geometry_blocks blocks,
-                 const geometry_entry *entry, uint first, uint end, const scene_view *scene) {
-  const uint step = primitive_rows(kind) * LANES, base = entry->global_id_base;
-  const global float *block = geometry_block(blocks, (size_t)(first / LANES) * step);
-  for (; first < end; first += LANES, block += step) {
-    while (kind == SLAB_BOX && end - first > REJECTED * LANES && !reject_blocks(ray, block, q->limit)) {
-      first += REJECTED * LANES;
-      block += REJECTED * step;
-    }
-    if (query_block(q, kind, ray, block, base + first, base + end, 0, 0, scene)) return true;
-  }
-  return false;
-}
-
-INLINE bool scan_kind(query_state *q, const prepared_ray *ray, const scene_view *scene, const geometry_entry *entry,
-                      uint first, uint end) {
-  const geometry_blocks own = geometry_begin(scene->blocks, entry);
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (HAS_KIND(shape) && entry->kind == shape) return scan(shape, q, ray, own, entry, first, end, scene);
-  SHAPES(SCAN_KIND)
-#undef SCAN_KIND
-  return false;
-}
 
 #if SLAB_TILE > 0
 /* ---- boxes in local memory: for the conservative box reject; boxes that pass it are tested from global memory ---- */
@@ -154,13 +120,6 @@ INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uin
 INLINE uint tile_of(const geometry_entry *entry) {
   if (SLAB_TILE > 0 && entry->kind == SLAB_BOX) return SLAB_TILE;
   return SLAB_RAYS == 1 ? entry->count : 6144 / primitive_rows(entry->kind) / LANES * LANES;
-}
-
-/* Of these primitives, from `first` on, the number that lie in one buffer. */
-INLINE uint tile_held(scene_blocks blocks, const geometry_entry *entry, uint first, uint tile) {
-  const uint step = primitive_rows(entry->kind) * LANES;
-  const uint held = geometry_held(geometry_begin(blocks, entry), (size_t)(first / LANES) * step, step);
-  return held < (tile + LANES - 1) / LANES ? held * LANES : tile;
 }
 
 /* results: an array of the query's type. For SLAB_ALL the hits of ray i begin at offsets[i]; other queries do not use

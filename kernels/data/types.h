@@ -131,14 +131,7 @@ typedef struct bvh_outside {
 } bvh_outside;
 
 /* OUTSIDE_##name is the index of a kind among those that may stand outside. OUTSIDE_KINDS is their number. */
-enum {
-#define OUTSIDE_NAME(kind, name) OUTSIDE_##name,
-  SHAPES_OUTSIDE(OUTSIDE_NAME) OUTSIDE_KINDS
-#undef OUTSIDE_NAME
-  ,
-  OUTSIDE_INSTANCES = OUTSIDE_KINDS,
-  OUTSIDE_LISTS
-};
+enum { OUTSIDE_plane, OUTSIDE_box, OUTSIDE_KINDS, OUTSIDE_INSTANCES = OUTSIDE_KINDS, OUTSIDE_LISTS };
 
 /* ---- instances ---- */
 

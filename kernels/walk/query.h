@@ -15,12 +15,18 @@
 #define SLAB_INTERLEAVED_ALONE 0 /* 1: the program casts no few rays: they are left to another */
 #endif
 
+/* The state of a ray that has met nothing. */
+INLINE query_state query_fresh(const prepared_ray *ray) {
+  query_state q = {.t = ray->t_max, .limit = ray->t_max, .global_id = SLAB_MISS, .skip = SLAB_MISS};
+  query_clear(&q);
+  return q;
+}
+
 /* The state for ray i. walk: its index among the rays in flight, over all work-items; used by SLAB_ALL. */
 INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *arrays, const scene_view *scene, size_t i,
                                size_t walk) {
   const cast_uniforms *cast = scene->cast;
-  query_state q = {.t = ray->t_max, .limit = ray->t_max, .global_id = SLAB_MISS, .skip = SLAB_MISS};
-  query_clear(&q);
+  query_state q = query_fresh(ray);
   if (cast->skip != 0) {
     const global uint *skips = (const global uint *)arrays->skips + cast->at[AT_SKIPS];
     query_skips(&q, scene, ((const global slab_primitive_id *)skips)[i]);
@@ -57,6 +63,21 @@ INLINE bool query_block(query_state *q, const uint kind, const prepared_ray *ray
   return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, end, global_ids, where, scene);
 }
 
+/* The result of SLAB_CLOSEST. */
+INLINE slab_hit query_closest(const query_state *q, const prepared_ray *ray, const scene_view *scene) {
+  if (q->global_id == SLAB_MISS) return hit_none(reason_of(ray));
+  return query_hit(ray, scene, q->t, q->global_id, q->where, QUERY_GEOMETRY(q));
+}
+
+/* The result of SLAB_INTERVAL. */
+INLINE slab_interval query_interval(const query_state *q, const prepared_ray *ray, const slab_ray *given,
+                                    const scene_view *scene) {
+  geometry_entry entry;
+  if (q->global_id == SLAB_MISS) return interval_none(reason_of(ray));
+  const uint geometry = query_found(q, scene, &entry);
+  return interval_of(entry.kind, ray, given, q->t, q->leave, q->global_id - entry.global_id_base, geometry);
+}
+
 /* Writes the result of ray i. share: hits that the work-item has reserved, for SLAB_ALL. */
 INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_ray *given, const cast_arrays *arrays,
                       const scene_view *scene, size_t i, hit_share *share) {
@@ -68,9 +89,7 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
         .t = q->t, .lane = q->lane, .geometry = QUERY_GEOMETRY(q), .global_id = q->global_id, .where = q->where};
     ((global hit_entry *)results)[i].deferred = hit; /* for attributes.cl */
   } else if (SLAB_QUERY == SLAB_CLOSEST) {
-    slab_hit hit =
-        found ? query_hit(ray, scene, q->t, q->global_id, q->where, QUERY_GEOMETRY(q)) : hit_none(reason_of(ray));
-    ((global slab_hit *)results)[i] = hit;
+    ((global slab_hit *)results)[i] = query_closest(q, ray, scene);
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     distance_write(results, i, query_short_hit(q, ray, scene), scene->cast);
   } else if (SLAB_QUERY == SLAB_ANY) {
@@ -78,13 +97,7 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
   } else if (SLAB_QUERY == SLAB_COUNT) {
     ((global uint *)results)[i] = q->count;
   } else if (SLAB_QUERY == SLAB_INTERVAL) {
-    slab_interval interval = interval_none(reason_of(ray));
-    if (found) {
-      geometry_entry entry;
-      const uint geometry = query_found(q, scene, &entry);
-      interval = interval_of(entry.kind, ray, given, q->t, q->leave, q->global_id - entry.global_id_base, geometry);
-    }
-    ((global slab_interval *)results)[i] = interval;
+    ((global slab_interval *)results)[i] = query_interval(q, ray, given, scene);
   } else if (SLAB_DEFERRED) {
     listing_defer(&q->list, share, scene->cast, i);
   } else {
