@@ -8,6 +8,8 @@ cmake_minimum_required(VERSION 3.22)
 # '#line' keeps the device compiler's messages pointing at the real files and lines.
 # A text is compiled where no file is: an #include that would stay in it is an error, but of a header of the C library,
 # which stands under a condition that no device meets.
+# With NAMES the output has two more strings, of words: `names`, all that the text declares, and `macros`, all that it
+# defines, but for what the public headers do. By them a text can be there twice, and beside a text of the user's.
 # So is a header whose one place is under a condition that need not hold where it is included again.
 string(REPLACE "," ";" INCLUDES "${INCLUDES}")
 set(seen "")
@@ -95,6 +97,44 @@ endfunction()
 
 get_filename_component(name "${SOURCE}" NAME)
 flatten("${SOURCE}" "${name}" text)
+
+# all: a list of words that `pattern` finds in the text, as its last group
+function(words pattern all)
+  string(REGEX MATCHALL "${pattern}" found "${text}")
+  foreach(match IN LISTS found)
+    string(REGEX REPLACE "^.*[^A-Za-z0-9_]([A-Za-z0-9_]+)[^A-Za-z0-9_]*$" "\\1" word " ${match}")
+    list(APPEND ${all} "${word}")
+  endforeach()
+  set(${all} "${${all}}" PARENT_SCOPE)
+endfunction()
+
+set(lists "")
+if(NAMES)
+  words("\n(static|[A-Z_]+) [A-Za-z0-9_ *]*[a-z0-9_]+\\(" names)
+  words("\nENTRY_OF\\([a-z_]+," names) # functions that a macro makes
+  words("\ntypedef [^\n@{]*[ *][a-z_0-9]+@" names)
+  words("\n} [a-z_0-9]+@" names)
+  words("\ntypedef (struct|union|enum) [a-z_0-9]+ {" names)
+  string(REGEX MATCHALL "\nenum( [a-z_]+)? {[^}]*}" enums "${text}")
+  string(REGEX MATCHALL "[A-Z][A-Za-z0-9_]+" enums "${enums}")
+  words("\n *# *define [A-Za-z0-9_]+" macros)
+  list(REMOVE_ITEM enums ${macros}) # of which their values may be made
+  list(APPEND names ${enums})
+  set(public uint uint32_t)
+  foreach(header types device)
+    file(READ "${CMAKE_CURRENT_LIST_DIR}/../host/include/slabcast_${header}.h" declared)
+    string(REGEX MATCHALL "(slab_|SLAB_|SLABCAST_)[A-Za-z0-9_]+" declared "${declared}")
+    list(APPEND public ${declared})
+  endforeach()
+  foreach(list names macros)
+    list(REMOVE_DUPLICATES ${list})
+    list(REMOVE_ITEM ${list} ${public})
+    list(SORT ${list})
+    string(REPLACE ";" " " all ";${${list}}")
+    string(APPEND lists "const char embedded_${NAME}_${list}[] = \"${all}\"@SEMICOLON@\n")
+  endforeach()
+  string(REPLACE "@SEMICOLON@" ";" lists "${lists}")
+endif()
 string(REPLACE "@SEMICOLON@" ";" text "${text}")
 string(REPLACE "@OPEN@" "[" text "${text}")
 string(REPLACE "@CLOSE@" "]" text "${text}")
@@ -108,6 +148,6 @@ string(REGEX MATCHALL "#line [0-9]+ " pieces "${text}")
 list(LENGTH pieces count)
 file(WRITE "${OUTPUT}" "#include \"base/embedded.h\"\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
                        "const char *const embedded_${NAME}[] = {\n${text}\"};\n"
-                       "const unsigned embedded_${NAME}_count = ${count};\n")
+                       "const unsigned embedded_${NAME}_count = ${count};\n${lists}")
 string(REPLACE ";" " " headers "${seen}")
 file(WRITE "${OUTPUT}.d" "${OUTPUT}: ${headers}\n")

@@ -49,7 +49,8 @@ if(TARGET slab_cuda)
   install(TARGETS slab_cuda LIBRARY DESTINATION ${slab_beside} COMPONENT library)
 endif()
 install(
-  FILES host/include/slabcast.h host/include/slabcast_types.h host/include/slabcast_cl.h host/include/slabcast_cuda.h
+  FILES host/include/slabcast.h host/include/slabcast_types.h host/include/slabcast_device.h
+        host/include/slabcast_cl.h host/include/slabcast_cuda.h
   TYPE INCLUDE COMPONENT development)
 set(slab_example_folder ${CMAKE_INSTALL_DATAROOTDIR}/doc/slabcast/examples)
 set(slab_examples closest enqueue helpers sight_lines picking culling robot_cell)

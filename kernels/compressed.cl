@@ -17,6 +17,11 @@
 #define SLAB_TREE 1
 #include "walk/compressed.h"
 
+#ifdef SLAB_TRACE
+#define TRACE_CAST compressed_cast
+#include "walk/trace.h"
+#else
+
 /* The arguments of `flat`, and nodes: the BVH, its root first. */
 kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, global void *results,
                                     const global uint *offsets, const global geometry_entry *table, BLOCKS_PARAMETERS,
@@ -43,3 +48,5 @@ kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, globa
     query_end(&q, &ray, &given, &arrays, &scene, i, &share);
   }
 }
+
+#endif

@@ -122,6 +122,11 @@ INLINE uint tile_of(const geometry_entry *entry) {
   return SLAB_RAYS == 1 ? entry->count : 6144 / primitive_rows(entry->kind) / LANES * LANES;
 }
 
+#ifdef SLAB_TRACE
+#define TRACE_CAST flat_cast
+#include "walk/trace.h"
+#else
+
 /* results: an array of the query's type. For SLAB_ALL the hits of ray i begin at offsets[i]; other queries do not use
  * offsets. skips: one entry per ray where cast.skip is 1. invalid: one counter where cast.invalid is 1. */
 KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays, global void *results,
@@ -173,3 +178,5 @@ KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays,
     query_end(&q[r], &ray[r], &given, &arrays, &scene, begin + r, &share);
   }
 }
+
+#endif

@@ -22,6 +22,11 @@
 #include "maths/ray_pair.h"
 #endif
 
+#ifdef SLAB_TRACE
+#define TRACE_CAST wide_cast
+#include "walk/trace.h"
+#else
+
 /* nth: the argument walk of query_begin. */
 INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepared_ray *ray, ray_levels *levels,
                             const cast_arrays *arrays, const scene_view *scene) {
@@ -401,5 +406,7 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
     in_flight_run(&f, &arrays, &scene, &share);
   }
 }
+
+#endif
 
 #endif

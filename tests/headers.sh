@@ -9,6 +9,8 @@ flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -I. -Ihost -Ihost/include -Ihost/openc
 mapfile -t headers < <(find host sets kernels/data -name '*.h' ! -path '*/declarations/*' | sort)
 command -v "$1" >/dev/null || { echo "headers: no $1 here" >&2 && exit 1; }
 failed=0
+both=$(mktemp)
+trap 'rm -f "$both"' EXIT
 for compiler in "$@"; do
   command -v "$compiler" >/dev/null || { echo "headers: no $compiler here, so not tried" >&2 && continue; }
   for header in "${headers[@]}"; do
@@ -16,6 +18,20 @@ for compiler in "$@"; do
       echo "headers: $compiler does not take $header alone" >&2
       failed=1
     }
+  done
+done
+
+# One file may be for the host and for the device: both headers in C11, C++, OpenCL C and CUDA C++.
+printf '#include <slabcast.h>\n#include <slabcast_device.h>\nslab_ray ray_of_both(slab_ray ray);\n' >"$both"
+flags=(-Ihost/include -fsyntax-only -Wall -Werror)
+"$1" -std=c11 "${flags[@]}" -x c "$both" || failed=1
+"$1" -std=c++17 "${flags[@]}" -x c++ "$both" || failed=1
+for compiler in "${@:2}"; do
+  command -v "$compiler" >/dev/null || continue
+  "$compiler" -cl-std=CL1.2 "${flags[@]}" -x cl "$both" || failed=1
+  for side in --cuda-host-only "--cuda-device-only --cuda-gpu-arch=sm_60"; do
+    # shellcheck disable=SC2086 # two words
+    "$compiler" -std=c++17 "${flags[@]}" -x cuda -nocudainc -nocudalib -Wno-unknown-cuda-version $side "$both" || failed=1
   done
 done
 exit "$failed"

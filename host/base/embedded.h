@@ -16,6 +16,16 @@ EMBEDDED(pairs)
 EMBEDDED(refit)
 EMBEDDED(probe)
 EMBEDDED(ceiling)
+EMBEDDED(device)
 #undef EMBEDDED
+
+/* Words, each after a blank: what a text declares, and what it defines. */
+#define EMBEDDED_WORDS(name)                   \
+  extern const char embedded_##name##_names[]; \
+  extern const char embedded_##name##_macros[];
+EMBEDDED_WORDS(flat)
+EMBEDDED_WORDS(wide)
+EMBEDDED_WORDS(compressed)
+#undef EMBEDDED_WORDS
 
 #endif

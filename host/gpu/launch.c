@@ -86,6 +86,18 @@ static program_key key_of(const device_scene *on, program_source source, slab_qu
                        .cut = uploaded(on)->cut};
 }
 
+program_key launch_trace_key(const device_scene *on) { return key_of(on, source_of(on), SLAB_CLOSEST, false); }
+
+uint32_t launch_trace_buffers(const device_scene *on, gpu_buffer *list[1 + 2 * SCENE_BUFFERS]) {
+  const gpu_scene *scene = uploaded(on);
+  const uint32_t buffers = scene->cut ? SCENE_BUFFERS : 1;
+  uint32_t n = 0;
+  list[n++] = scene->table;
+  for (uint32_t k = 0; k < buffers; k++) list[n++] = scene->blocks[k];
+  for (uint32_t k = 0; k < buffers; k++) list[n++] = on->scene->has_bvh ? scene->nodes[k] : NULL;
+  return n;
+}
+
 /* Work-items of flat scenes have all their rays in flight, those with interleaved rays in_flight rays, others one ray.
  */
 uint32_t launch_in_flight(const device_scene *on, const launch *l) {

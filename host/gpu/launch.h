@@ -6,6 +6,7 @@
 
 #include "data/types.h"
 #include "gpu/gpu.h"
+#include "gpu/program_key.h"
 #include "record/snapshot.h"
 #include "slabcast.h"
 
@@ -33,5 +34,9 @@ slab_status launch_attributes(const device_scene *, slab_query, launch *, gpu_qu
 /* Casts the packets whose rays agree, and marks the others in launch.fallback. launch_enqueue then casts those, on the
  * same queue, which must be in order. */
 slab_status launch_packets(const device_scene *, slab_query, launch *, gpu_queue *, gpu_order);
+/* What kernels of the user's that trace rays of a scene are specialised for, in any query, and the scene's buffers in
+ * the order of their parameters, after the uniforms. Returns the number of buffers. */
+program_key launch_trace_key(const device_scene *);
+uint32_t launch_trace_buffers(const device_scene *, gpu_buffer *list[1 + 2 * SCENE_BUFFERS]);
 
 #endif

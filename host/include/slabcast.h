@@ -36,6 +36,10 @@
 #ifndef SLABCAST_H
 #define SLABCAST_H
 
+#ifdef __OPENCL_C_VERSION__ /* a device sees the types alone, so that one file may be for both */
+#include "slabcast_types.h"
+#else
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -640,5 +644,6 @@ SLAB_API void slab_point_at(const slab_ray *ray, float t, float point[3]);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif

@@ -11,6 +11,7 @@
 /* X(name): every function that the backend and the program call, all of OpenCL 1.2. */
 #define OPENCL_FUNCTIONS(X)      \
   X(clBuildProgram)              \
+  X(clCompileProgram)            \
   X(clCreateBuffer)              \
   X(clCreateCommandQueue)        \
   X(clCreateContext)             \
@@ -31,12 +32,15 @@
   X(clGetDeviceIDs)              \
   X(clGetDeviceInfo)             \
   X(clGetEventProfilingInfo)     \
+  X(clGetKernelArgInfo)          \
+  X(clGetKernelInfo)             \
   X(clGetKernelWorkGroupInfo)    \
   X(clGetMemObjectInfo)          \
   X(clGetPlatformIDs)            \
   X(clGetPlatformInfo)           \
   X(clGetProgramBuildInfo)       \
   X(clGetProgramInfo)            \
+  X(clLinkProgram)               \
   X(clReleaseCommandQueue)       \
   X(clReleaseContext)            \
   X(clReleaseDevice)             \
@@ -69,6 +73,7 @@ slab_status opencl_load(void);
 
 #ifndef OPENCL_BY_NAME
 #define clBuildProgram opencl_call.clBuildProgram
+#define clCompileProgram opencl_call.clCompileProgram
 #define clCreateBuffer opencl_call.clCreateBuffer
 #define clCreateCommandQueue opencl_call.clCreateCommandQueue
 #define clCreateContext opencl_call.clCreateContext
@@ -89,12 +94,15 @@ slab_status opencl_load(void);
 #define clGetDeviceIDs opencl_call.clGetDeviceIDs
 #define clGetDeviceInfo opencl_call.clGetDeviceInfo
 #define clGetEventProfilingInfo opencl_call.clGetEventProfilingInfo
+#define clGetKernelArgInfo opencl_call.clGetKernelArgInfo
+#define clGetKernelInfo opencl_call.clGetKernelInfo
 #define clGetKernelWorkGroupInfo opencl_call.clGetKernelWorkGroupInfo
 #define clGetMemObjectInfo opencl_call.clGetMemObjectInfo
 #define clGetPlatformIDs opencl_call.clGetPlatformIDs
 #define clGetPlatformInfo opencl_call.clGetPlatformInfo
 #define clGetProgramBuildInfo opencl_call.clGetProgramBuildInfo
 #define clGetProgramInfo opencl_call.clGetProgramInfo
+#define clLinkProgram opencl_call.clLinkProgram
 #define clReleaseCommandQueue opencl_call.clReleaseCommandQueue
 #define clReleaseContext opencl_call.clReleaseContext
 #define clReleaseDevice opencl_call.clReleaseDevice

@@ -10,6 +10,8 @@
 #include "record/device.h"
 #include "slabcast.h"
 
+typedef struct slab_program slab_program;
+
 /* An open device. */
 typedef struct opencl_device {
   cl_context context;
@@ -18,6 +20,7 @@ typedef struct opencl_device {
   bool has_double;       /* has double; kernels may divide through it where info.exact_divide is 0 */
   bool limits_registers; /* its compiler takes NVIDIA's option that limits the registers of a work-item */
   size_t group_most;     /* maximum work-items per group, for any kernel */
+  slab_program *traces;  /* programs of the user's kernels, guarded by the device's lock */
 } opencl_device;
 
 static inline opencl_device *cl_of(const device *d) { return gpu_of(d)->own; }

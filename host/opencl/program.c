@@ -9,8 +9,6 @@
 #include "gpu/buffers.h"
 #include "opencl/opencl.h"
 
-#define OPTIONS_SIZE 512
-
 /* The text of each program, and its number of strings. */
 static const struct {
   const char *const *text;
@@ -90,7 +88,7 @@ static void register_option(const device *d, const program_key *key, char *text,
  * counts the launches that use a compiled kernel. It miscounts, and aborts, when launches of one program with different
  * sizes overlap. Launches of one device are on one queue and do not overlap. Equal GPUs have the same value and share
  * their programs. */
-static void build_options(const device *d, const program_key *key, char *text, size_t size) {
+void program_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
            "-DSLAB_IN_FLIGHT=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_INSTANCES=%d -DSLAB_DEVICE=%u",
@@ -100,14 +98,18 @@ static void build_options(const device *d, const program_key *key, char *text, s
   lane_options(d, text, size);
   edge_option(key, text, size);
   cut_options(d, key, text, size);
+}
+
+static void build_options(const device *d, const program_key *key, char *text, size_t size) {
+  program_options(d, key, text, size);
   register_option(d, key, text, size);
 }
 
-static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {
+slab_status program_fail(const device *d, cl_program failed, cl_int code, const char *call, const char *options) {
   char log[8192] = "(no log)";
-  clGetProgramBuildInfo(failed, cl_of(d)->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
-  if (code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES) return fail_cl(code, "clBuildProgram", options);
-  return fail(SLAB_BUILD_FAILED, "clBuildProgram failed (%d) on \"%s\" with %s:\n%s", code, d->info.name, options, log);
+  if (failed != NULL) clGetProgramBuildInfo(failed, cl_of(d)->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+  if (code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES) return fail_cl(code, call, options);
+  return fail(SLAB_BUILD_FAILED, "%s failed (%d) on \"%s\" with %s:\n%s", call, code, d->info.name, options, log);
 }
 
 /* ---- building ---- */
@@ -118,7 +120,7 @@ static slab_status build_text(const device *d, const char *const *text, unsigned
   cl_program created = clCreateProgramWithSource(cl_of(d)->context, count, (const char **)text, NULL, &code);
   if (created == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
   code = clBuildProgram(created, 1, &cl_of(d)->id, options, NULL, NULL);
-  const slab_status status = code == CL_SUCCESS ? SLAB_OK : fail_build(d, created, code, options);
+  const slab_status status = code == CL_SUCCESS ? SLAB_OK : program_fail(d, created, code, "clBuildProgram", options);
   if (status == SLAB_OK)
     *built = created;
   else

@@ -62,12 +62,20 @@ void instances_release(instance_group *g) {
   free(g);
 }
 
-void model_drop(held_model *held) {
-  if (held->snapshot == NULL) return;
-  atomic_fetch_sub(&held->snapshot->held, 1);
-  slab_scene_destroy(held->scene);
-  *held = (held_model){.snapshot = NULL};
+void scene_hold(const scene_reading *reading, snapshot **held) {
+  *held = (snapshot *)reading->scene;
+  atomic_fetch_add(&(*held)->held, 1);
+  scene_retain(reading->of);
 }
+
+void scene_let_go(slab_scene *scene, snapshot **held) {
+  if (*held == NULL) return;
+  atomic_fetch_sub(&(*held)->held, 1);
+  *held = NULL;
+  slab_scene_destroy(scene);
+}
+
+void model_drop(held_model *held) { scene_let_go(held->scene, &held->snapshot); }
 
 /* ---- scenes ---- */
 

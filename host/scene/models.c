@@ -117,10 +117,8 @@ slab_status model_hold(const char *function, const instance_group *group, const 
   scene_reading reading;
   const slab_status status = scene_enter(group->model, function, &reading);
   if (status != SLAB_OK) return status;
-  held->snapshot = (snapshot *)reading.scene;
   held->scene = group->model;
-  atomic_fetch_add(&held->snapshot->held, 1);
-  scene_retain(held->scene);
+  scene_hold(&reading, &held->snapshot);
   scene_leave(&reading);
   held->measure =
       last->snapshot == held->snapshot ? last->measure : measure_model(group->model->context, held->snapshot);

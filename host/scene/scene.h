@@ -90,6 +90,10 @@ static inline void scene_leave(const scene_reading *r) {
     scene_leave_crowd(r);
 }
 
+/* Keeps what a call reads beyond its end, and lets it go. */
+void scene_hold(const scene_reading *, snapshot **);
+void scene_let_go(slab_scene *, snapshot **);
+
 static inline bool is_removed(const added_geometry *a) { return a->values == NULL && a->group == NULL; }
 
 /* slab_scene_destroy gives the reference back. */

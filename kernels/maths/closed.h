@@ -7,13 +7,14 @@
 #define MATHS_CLOSED_H
 
 /* Whether a program can be asked for closed edges, and whether a cast asks for them. Packets have half open edges
- * alone. A program of OpenCL at one lane, as GPUs get it, is for one of the two (program.c). */
+ * alone. A program of OpenCL at one lane, as GPUs get it, is for one of the two (program.c), but of the user's kernels.
+ */
 #if defined(SLAB_PACKET) && !defined(SLAB_APART)
 #define HAS_CLOSED 0
 #elif defined(SLAB_CLOSED)
 #define HAS_CLOSED 1
 #define CLOSED_EDGES(rules) ((void)(rules), true)
-#elif defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE) && LANES == 1
+#elif defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE) && !defined(SLAB_TRACE) && LANES == 1
 #define HAS_CLOSED 0
 #else
 #define HAS_CLOSED 1

@@ -6,6 +6,8 @@
 enum { BATCH_BYTES = 1 << 18, RESULTS_AT = 1 << 14 };
 
 void world_release_opencl(world *w) {
+  slab_program_destroy(w->program);
+  if (w->kernel) assert_cl(clReleaseKernel(w->kernel));
   if (w->buffer) assert_cl(clReleaseMemObject(w->buffer));
   if (w->queue) assert_cl(clReleaseCommandQueue(w->queue));
   if (w->cl) assert_cl(clReleaseContext(w->cl));
@@ -153,6 +155,42 @@ static bool tells_late(world *w) {
   return code != CL_SUCCESS;
 }
 
+/* A kernel of the caller's that traces no ray: what is built is small, and is bound like any. */
+static slab_status run_program_create(world *w) {
+  static const char text[] = "#include <slabcast_device.h>\nkernel void own(SLAB_SCENE_PARAMETERS) {}\n";
+  const slab_status status = slab_program_create(w->scene, text, NULL, 1u << SLAB_ANY, &w->program);
+  if (status == SLAB_OK) w->outcome[0] = 1;
+  return status;
+}
+
+static void undo_program(world *w) {
+  slab_program_destroy(w->program);
+  w->program = NULL;
+}
+
+static void begin_program(world *w) {
+  begin_batch(w);
+  assert_ok(run_program_create(w));
+}
+
+static slab_status run_program_kernel(world *w) {
+  const slab_status status = slab_program_kernel(w->program, "own", &w->kernel);
+  if (status == SLAB_OK) w->outcome[0] = 1;
+  return status;
+}
+
+static void undo_kernel(world *w) {
+  assert_cl(clReleaseKernel(w->kernel));
+  w->kernel = NULL;
+}
+
+static void begin_kernel(world *w) {
+  begin_program(w);
+  assert_ok(run_program_kernel(w));
+}
+
+static slab_status run_bind(world *w) { return slab_scene_bind(w->scene, w->kernel, 0, (cl_uint *)(void *)w->outcome); }
+
 /* ---- the table -------------------------------------------------------------------- */
 
 #define UPDATE_CL(text, kind)                                                                          \
@@ -203,6 +241,9 @@ const action actions_cl[] = {
      .tells_late = tells_late,
      .fresh = 1,
      .slow = 1},
+    {.name = "slab_program_create", .begin = begin_batch, .run = run_program_create, .undo = undo_program, .slow = 1},
+    {.name = "slab_program_kernel", .begin = begin_program, .run = run_program_kernel, .undo = undo_kernel},
+    {.name = "slab_scene_bind", .begin = begin_kernel, .run = run_bind, .fresh = 1, .slow = 1},
     UPDATE_CL("planes", SLAB_PLANE),
     UPDATE_CL("spheres", SLAB_SPHERE),
     UPDATE_CL("boxes", SLAB_BOX),

@@ -99,7 +99,7 @@ static bool is_one_of(const char *name, const char *const *names) {
 
 static slab_status expected(const char *first, const fault *f) {
   static const char *const lists[] = {"clGetPlatformIDs", "clGetDeviceIDs", "pretended_list", NULL};
-  static const char *const builds[] = {"clBuildProgram", "pretended_build", NULL};
+  static const char *const builds[] = {"clBuildProgram", "clCompileProgram", "clLinkProgram", "pretended_build", NULL};
   if (strcmp(first, "memory") == 0) return SLAB_OUT_OF_MEMORY;
   if (is_one_of(first, lists)) return SLAB_NO_DEVICE;
   if (f->mode == FAIL_LATE) return SLAB_DEVICE_FAILED;

@@ -15,6 +15,8 @@ typedef struct world {
   cl_device_id device;
   cl_command_queue queue;
   cl_mem buffer;
+  slab_program *program;
+  cl_kernel kernel;
   slab_context *context;
   slab_scene *scene, *model; /* model: where the scene gets instances */
   slab_ray rays[WORLD_RAYS_MOST];

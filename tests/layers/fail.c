@@ -102,6 +102,17 @@ typedef void(CL_CALLBACK *event_notify)(cl_event, cl_int, void *);
   STATUS(BuildProgram,                                                                                                 \
          (cl_program of, cl_uint n, const cl_device_id *ids, const char *options, program_notify notify, void *user),  \
          (of, n, ids, options, notify, user))                                                                          \
+  STATUS(CompileProgram,                                                                                               \
+         (cl_program of, cl_uint n, const cl_device_id *ids, const char *options, cl_uint headers,                     \
+          const cl_program *texts, const char **names, program_notify notify, void *user),                             \
+         (of, n, ids, options, headers, texts, names, notify, user))                                                   \
+  OBJECT(LinkProgram, cl_program,                                                                                      \
+         (cl_context in, cl_uint n, const cl_device_id *ids, const char *options, cl_uint count,                       \
+          const cl_program *compiled, program_notify notify, void *user, cl_int *status),                              \
+         (in, n, ids, options, count, compiled, notify, user, status))                                                 \
+  STATUS(GetKernelArgInfo,                                                                                             \
+         (cl_kernel of, cl_uint index, cl_kernel_arg_info what, size_t size, void *value, size_t *size_ret),           \
+         (of, index, what, size, value, size_ret))                                                                     \
   OBJECT(CreateKernel, cl_kernel, (cl_program of, const char *name, cl_int *status), (of, name, status))               \
   STATUS(SetKernelArg, (cl_kernel of, cl_uint index, size_t size, const void *value), (of, index, size, value))        \
   STATUS(SetUserEventStatus, (cl_event of, cl_int state), (of, state))                                                 \

@@ -17,7 +17,7 @@ typedef uint32_t cl_uint;
 typedef uint64_t cl_ulong;
 typedef float cl_float;
 typedef cl_uint cl_bool, cl_platform_info, cl_device_info, cl_command_queue_info, cl_mem_info, cl_program_info,
-    cl_program_build_info, cl_kernel_work_group_info, cl_profiling_info;
+    cl_program_build_info, cl_kernel_work_group_info, cl_kernel_info, cl_kernel_arg_info, cl_profiling_info;
 typedef cl_ulong cl_bitfield;
 typedef cl_bitfield cl_device_type, cl_device_fp_config, cl_command_queue_properties, cl_mem_flags, cl_map_flags;
 typedef intptr_t cl_context_properties;
@@ -41,6 +41,7 @@ typedef struct _cl_event *cl_event;
 #define CL_BUILD_PROGRAM_FAILURE -11
 #define CL_MAP_FAILURE -12
 #define CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST -14
+#define CL_KERNEL_ARG_INFO_NOT_AVAILABLE -19
 #define CL_INVALID_VALUE -30
 #define CL_INVALID_PLATFORM -32
 #define CL_INVALID_DEVICE -33
@@ -106,6 +107,10 @@ typedef struct _cl_event *cl_event;
 #define CL_PROGRAM_BINARY_SIZES 0x1165
 #define CL_PROGRAM_BINARIES 0x1166
 #define CL_PROGRAM_BUILD_LOG 0x1183
+#define CL_KERNEL_NUM_ARGS 0x1191
+#define CL_KERNEL_CONTEXT 0x1193
+#define CL_KERNEL_PROGRAM 0x1194
+#define CL_KERNEL_ARG_NAME 0x119A
 #define CL_KERNEL_WORK_GROUP_SIZE 0x11B0
 #define CL_PROFILING_COMMAND_START 0x1282
 #define CL_PROFILING_COMMAND_END 0x1283
@@ -153,12 +158,18 @@ cl_program SLAB_CL clCreateProgramWithBinary(cl_context, cl_uint, const cl_devic
                                              const unsigned char **, cl_int *, cl_int *);
 cl_int SLAB_CL clBuildProgram(cl_program, cl_uint, const cl_device_id *, const char *,
                               void(SLAB_CL *)(cl_program, void *), void *);
+cl_int SLAB_CL clCompileProgram(cl_program, cl_uint, const cl_device_id *, const char *, cl_uint, const cl_program *,
+                                const char **, void(SLAB_CL *)(cl_program, void *), void *);
+cl_program SLAB_CL clLinkProgram(cl_context, cl_uint, const cl_device_id *, const char *, cl_uint, const cl_program *,
+                                 void(SLAB_CL *)(cl_program, void *), void *, cl_int *);
 cl_int SLAB_CL clGetProgramInfo(cl_program, cl_program_info, size_t, void *, size_t *);
 cl_int SLAB_CL clGetProgramBuildInfo(cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *);
 cl_int SLAB_CL clReleaseProgram(cl_program);
 cl_kernel SLAB_CL clCreateKernel(cl_program, const char *, cl_int *);
 cl_int SLAB_CL clReleaseKernel(cl_kernel);
 cl_int SLAB_CL clSetKernelArg(cl_kernel, cl_uint, size_t, const void *);
+cl_int SLAB_CL clGetKernelInfo(cl_kernel, cl_kernel_info, size_t, void *, size_t *);
+cl_int SLAB_CL clGetKernelArgInfo(cl_kernel, cl_uint, cl_kernel_arg_info, size_t, void *, size_t *);
 cl_int SLAB_CL clGetKernelWorkGroupInfo(cl_kernel, cl_device_id, cl_kernel_work_group_info, size_t, void *, size_t *);
 cl_int SLAB_CL clEnqueueNDRangeKernel(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
                                       const size_t *, cl_uint, const cl_event *, cl_event *);
