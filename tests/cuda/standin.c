@@ -26,6 +26,7 @@
 #include "standin.h"
 
 enum { CU_STREAM_LEGACY = 1, CU_STREAM_PER_THREAD = 2, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9 }; /* Python's */
+enum { CUDA_ERROR_ALREADY_REGISTERED = 712, CUDA_ERROR_NOT_REGISTERED = 713 };                    /* callers' */
 enum { PARAMETERS = 16, CARDS = 8, CONTEXTS = 2 * CARDS, DEPTH = 8 };
 enum { GAP = 4096 }; /* bytes between allocations: who reaches beyond one is not in another */
 
@@ -62,6 +63,7 @@ typedef struct block {
   char *bytes;
   size_t size;
   bool is_pinned;
+  bool is_registered; /* the caller's memory, which is pinned */
   CUcontext context;
   struct block *next;
 } block;
@@ -472,7 +474,7 @@ static CUresult allocate(void **bytes, size_t size, bool is_pinned) {
   char *made = size > memory() ? NULL : aligned_alloc(ALIGNED, (size + GAP + ALIGNED - 1) / ALIGNED * ALIGNED);
   if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
   block *b = malloc(sizeof *b);
-  *b = (block){made, size, is_pinned, context, blocks};
+  *b = (block){made, size, is_pinned, false, context, blocks};
   memset(b->bytes, 0xA5, size);
   if (!is_pinned) *taken += size;
   blocks = b;
@@ -488,7 +490,7 @@ static void deallocate(void *bytes, bool is_pinned) {
     if (s->first != NULL) die("a release of memory waits for ever");
   for (block **at = &blocks; *at != NULL; at = &(*at)->next) {
     block *b = *at;
-    if (b->bytes != bytes || b->is_pinned != is_pinned) continue;
+    if (b->bytes != bytes || b->is_pinned != is_pinned || b->is_registered) continue;
     if (b->context != here("a release of memory")) die("memory is released in another context");
     if (!is_pinned) used[b->context->card] -= b->size;
     *at = b->next;
@@ -523,6 +525,44 @@ CUresult cuMemFreeHost(void *bytes) {
   take(__func__);
   deallocate(bytes, true);
   return end(CUDA_SUCCESS);
+}
+
+static bool overlap(const block *b, const void *bytes, size_t size) {
+  const char *at = bytes;
+  return at < b->bytes + b->size && b->bytes < at + size;
+}
+
+CUresult cuMemHostRegister(void *bytes, size_t size, unsigned flags) {
+  BEGIN;
+  (void)flags;
+  if (bytes == NULL || size == 0) return end(CUDA_ERROR_INVALID_VALUE);
+  for (const block *b = blocks; b != NULL; b = b->next)
+    if (overlap(b, bytes, size)) return end(CUDA_ERROR_ALREADY_REGISTERED);
+  block *b = malloc(sizeof *b);
+  *b = (block){bytes, size, true, true, here("cuMemHostRegister"), blocks};
+  blocks = b;
+  return end(CUDA_SUCCESS);
+}
+
+static bool uses(const command *c, const block *b) {
+  const void *host = c->rows.srcHost != NULL ? c->rows.srcHost : c->rows.dstHost;
+  return host != NULL && overlap(b, host, 1);
+}
+
+/* Waits for nothing: who copies there waits before. */
+CUresult cuMemHostUnregister(void *bytes) {
+  take(__func__);
+  for (block **at = &blocks; *at != NULL; at = &(*at)->next) {
+    block *b = *at;
+    if (b->bytes != bytes || !b->is_registered) continue;
+    for (CUstream s = streams; s != NULL; s = s->next)
+      for (const command *c = s->first; c != NULL; c = c->next)
+        if (uses(c, b)) die("memory is unregistered that a copy uses");
+    *at = b->next;
+    free(b);
+    return end(CUDA_SUCCESS);
+  }
+  return end(CUDA_ERROR_NOT_REGISTERED);
 }
 
 /* The block that has these bytes, or NULL. */
@@ -705,12 +745,35 @@ static command *command_of(void (*run)(const command *)) {
   return c;
 }
 
+static uint64_t registered; /* bytes copied from and to registered memory */
+
+uint64_t standin_registered(void) {
+  pthread_mutex_lock(&lock);
+  const uint64_t was = registered;
+  registered = 0;
+  pthread_mutex_unlock(&lock);
+  return was;
+}
+
+/* No copy begins or ends within pinned memory alone: what follows it has other ways to the card. */
+static bool is_copied(const void *host, size_t size) {
+  for (const block *b = blocks; host != NULL && b != NULL; b = b->next) {
+    if (!b->is_pinned || !overlap(b, host, size)) continue;
+    if (block_of(host, size, true) != b) return false;
+    if (b->is_registered) registered += size;
+  }
+  return true;
+}
+
 /* Pageable memory that is read is read now, as a driver stages it; into such memory a copy is made at once. */
 static CUresult copy(CUstream s, const CUDA_MEMCPY2D *rows) {
   CUstream into = stream_of(s);
+  const size_t from = (rows->Height - 1) * rows->srcPitch + rows->WidthInBytes,
+               to = (rows->Height - 1) * rows->dstPitch + rows->WidthInBytes;
+  if (rows->srcMemoryType != CU_MEMORYTYPE_DEVICE && !is_copied(rows->srcHost, from)) return CUDA_ERROR_INVALID_VALUE;
+  if (rows->dstMemoryType != CU_MEMORYTYPE_DEVICE && !is_copied(rows->dstHost, to)) return CUDA_ERROR_INVALID_VALUE;
   command *c = command_of(run_copy);
   c->rows = *rows;
-  const size_t from = (rows->Height - 1) * rows->srcPitch + rows->WidthInBytes;
   if (rows->srcMemoryType != CU_MEMORYTYPE_DEVICE && block_of(rows->srcHost, from, true) == NULL) {
     c->staged = malloc(from);
     memcpy(c->staged, rows->srcHost, from);

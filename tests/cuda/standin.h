@@ -2,6 +2,8 @@
 #ifndef CUDA_STANDIN_H
 #define CUDA_STANDIN_H
 
+#include <stdint.h>
+
 #include "cuda/api.h"
 
 #define STANDIN __attribute__((visibility("default")))
@@ -11,6 +13,8 @@ CUDA_FUNCTIONS(STANDIN_DECLARE)
 STANDIN CUresult cuCtxCreate(CUcontext *, unsigned flags, CUdevice) __asm__("cuCtxCreate_v2");
 STANDIN CUresult cuCtxDestroy(CUcontext) __asm__("cuCtxDestroy_v2");
 STANDIN CUresult cuCtxGetCurrent(CUcontext *) __asm__("cuCtxGetCurrent");
+STANDIN CUresult cuMemHostRegister(void *, size_t bytes, unsigned flags) __asm__("cuMemHostRegister_v2");
+STANDIN CUresult cuMemHostUnregister(void *) __asm__("cuMemHostUnregister");
 STANDIN CUresult cuEventQuery(CUevent) __asm__("cuEventQuery"); /* of the Python package */
 STANDIN CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) __asm__("cuEventElapsedTime");
 
@@ -18,6 +22,8 @@ STANDIN CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent t
 STANDIN int standin_fail(unsigned long later, CUresult code);
 /* A stream that is held runs nothing: a call that waits for it ends the process. */
 STANDIN void standin_hold(CUstream, int held);
+/* Bytes copied from and to memory that is registered, since it was asked last. */
+STANDIN uint64_t standin_registered(void);
 /* Bytes of each card from now on; 0: as the environment says. */
 STANDIN void standin_memory(size_t bytes);
 

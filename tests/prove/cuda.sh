@@ -8,7 +8,7 @@ source tools/toolchain.sh
 export CLANG
 
 release=$PROVE_BIN/..
-tests=(test_interop_cuda test_updates_cuda test_contexts_cuda test_threads test_fork test_batch_all test_scene test_gaps)
+tests=(test_interop_cuda test_updates_cuda test_contexts_cuda test_registered_cuda test_threads test_fork test_batch_all test_scene test_gaps)
 status=0
 
 # under BUILD COMMAND...: with the stand-in and slabcast-cuda of this build.
@@ -47,11 +47,11 @@ judge "each call of the driver that fails, once and from then on, in three casts
 
 orders=$(scaled 200) failed=0
 for ((i = 0; i < orders; i++)); do
-  for test in test_interop_cuda test_updates_cuda test_contexts_cuda test_threads; do
+  for test in test_interop_cuda test_updates_cuda test_contexts_cuda test_registered_cuda test_threads; do
     SLABCAST_TEST_SEED=$((PROVE_SEED + i)) under "$release" env SLAB_CUDA_LATE=$((7 * i + 1)) "$PROVE_BIN/$test" || failed=$((failed + 1))
   done
 done
-judge "orders of commands of several streams, drawn by chance, each with other scenes: tests that fail" 0 "$failed" "$failed of $((4 * orders))"
+judge "orders of commands of several streams, drawn by chance, each with other scenes: tests that fail" 0 "$failed" "$failed of $((5 * orders))"
 
 sanitized asan
 failed=0
@@ -67,6 +67,6 @@ judge "under the address and undefined-behaviour sanitizers, leaks included: tes
 
 sanitized tsan
 failed=0
-tests/tsan.sh "$PWD/build/cuda-tsan" cuda:{test_interop_cuda,test_updates_cuda,test_contexts_cuda,test_threads,test_batch_all} >&2 || failed=1
+tests/tsan.sh "$PWD/build/cuda-tsan" cuda:{test_interop_cuda,test_updates_cuda,test_contexts_cuda,test_registered_cuda,test_threads,test_batch_all} >&2 || failed=1
 judge "several contexts from several threads, under the thread sanitizer: runs with a report" 0 "$failed" "$failed"
 exit "$status"
