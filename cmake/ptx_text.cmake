@@ -6,6 +6,7 @@ file(READ ${FILE} text)
 string(REGEX REPLACE "(^|\n)[ \t]*//[^\n]*" "\\1" text "${text}")
 string(REGEX REPLACE "[ \t]*//[^\n]*" "" text "${text}")
 string(REGEX REPLACE "\n[ \t]+" "\n" text "${text}")
+string(REPLACE "\nCOUNTED " "\n//+" text "${text}") # comments that host/cuda/ptx.c can make code of
 string(REGEX REPLACE "[ \t]+" " " text "${text}")
 string(REGEX REPLACE ", " "," text "${text}")
 string(REGEX REPLACE "\n\n+" "\n" text "${text}")

@@ -16,6 +16,7 @@
 #define SCENE_NODE compressed_node
 #define SLAB_TREE 1
 #include "walk/compressed.h"
+#include "walk/counted.h"
 
 #ifdef SLAB_TRACE
 #define TRACE_CAST compressed_cast
@@ -26,13 +27,14 @@
 kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, global void *results,
                                     const global uint *offsets, const global geometry_entry *table, BLOCKS_PARAMETERS,
                                     const global slab_primitive_id *skips, volatile global uint *invalid,
-                                    const cast_uniforms cast, NODES_PARAMETERS) {
+                                    const cast_uniforms cast, NODES_PARAMETERS COUNTED_PARAMETERS) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   deferred_hit lists[LISTS_HELD(1)];
   cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
   lists_given(&arrays, lists, get_global_id(0));
   size_t i = get_global_id(0) * cast.rays_each;
-  const size_t end = i + cast.rays_each < cast.rays ? i + cast.rays_each : cast.rays;
+  COUNTED_RAYS(ray_count, cast);
+  const size_t end = i + cast.rays_each < ray_count ? i + cast.rays_each : ray_count;
   hit_share share = {0, 0};
   for (; i < end; i++) {
     const slab_ray given = query_ray(&arrays, &cast, i);

@@ -5,6 +5,7 @@
  * and SLAB_TILE: the number of boxes that a work-group fetches into local memory together, a multiple of TILE_STEP; 0:
  * none, each work-item reads them itself. SLAB_TILE is above 0 only with LANES 1. */
 #define SLAB_TREE 0
+#include "walk/counted.h"
 #include "walk/flat.h"
 #include "walk/prepared_rays.h"
 #if SLAB_TILE > 0
@@ -132,8 +133,9 @@ INLINE uint tile_of(const geometry_entry *entry) {
 KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays, global void *results,
                                           const global uint *offsets, const global geometry_entry *table,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
-                                          volatile global uint *invalid, const cast_uniforms cast) {
+                                          volatile global uint *invalid, const cast_uniforms cast COUNTED_PARAMETERS) {
   const scene_view scene = {.table = table, .blocks = BLOCKS_GIVEN, .cast = &cast};
+  COUNTED_RAYS(ray_count, cast);
   const size_t begin = get_global_id(0) * cast.rays_each;
   deferred_hit lists[LISTS_HELD(SLAB_RAYS)];
   cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
@@ -143,7 +145,7 @@ KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays,
   local uint largest;
 #endif
   uint n = 0; /* a work-item without rays still helps to fetch tiles */
-  while (n < cast.rays_each && begin + n < cast.rays) n++;
+  while (n < cast.rays_each && begin + n < ray_count) n++;
   prepared_rays prepared;
   hit_share share = {0, 0};
   prepared_ray ray[SLAB_RAYS];

@@ -7,12 +7,13 @@
  *
  * Built with LANES (1 or 8); SLAB_QUERY and SLAB_KINDS as flat.cl; SLAB_STACK: the most entries that a traversal of
  * this BVH can put on the stack, so that it never overflows; SLAB_INSTANCES 1 where the scene has some; SLAB_IN_FLIGHT:
- * rays in flight per work-item, 1 where there is no `interleaved`, as where LANES is 1; SLAB_RAY_PAIRS: how many of
- * these rays are tested against triangles at once, 1 or 2, with instances 1; and SLAB_INTERLEAVED_ALONE 1 where there
- * is no `wide`. */
+ * rays in flight per work-item, 1 where there is no `interleaved`, as where LANES is 1 or SLAB_COUNTED is defined;
+ * SLAB_RAY_PAIRS: how many of these rays are tested against triangles at once, 1 or 2, with instances 1; and
+ * SLAB_INTERLEAVED_ALONE 1 where there is no `wide`. */
 #define STRIDE 8
 #define BVH_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
+#include "walk/counted.h"
 #include "walk/prepared_rays.h"
 #include "walk/wide.h"
 #if SLAB_IN_FLIGHT > 1
@@ -51,14 +52,15 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
                                           const global uint *offsets, const global geometry_entry *table,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                           volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
-                                          const global uchar *fallback, const global uint *sorted) {
+                                          const global uchar *fallback, const global uint *sorted COUNTED_PARAMETERS) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   deferred_hit lists[LISTS_HELD(1)];
   const size_t walk = FIRST_WALK(1);
   cast_arrays arrays = {rays, results, offsets, skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0};
   lists_given(&arrays, lists, walk);
   size_t next = get_global_id(0) * cast.rays_each;
-  const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
+  COUNTED_RAYS(ray_count, cast);
+  const size_t end = next + cast.rays_each < ray_count ? next + cast.rays_each : ray_count;
   bvh_visit stack[SLAB_STACK];
   ray_levels levels;
   occluder last = occluder_none();

@@ -73,7 +73,7 @@ END
 }
 
 # Whether a variant's code is but part of another's: of one kind of primitive, or of a query for a scene in several
-# buffers, with instances or with closed edges, of which that part is the same for all.
+# buffers, with instances, with closed edges or of as many rays as a buffer says, of which that part is the same for all.
 is_part() { [[ ($3 != 0 && $3 != "$all") || (${5-} != '' && $2 != 0) ]]; }
 
 # Whether a variant's machine code is judged: what scenes of every kind get on a GPU, and those of the kind that it is fastest at.
@@ -100,7 +100,7 @@ machine_code() {
   done
 }
 
-# compile KERNEL QUERY KINDS DIVISION [cut | instances | closed], for both makes
+# compile KERNEL QUERY KINDS DIVISION [cut | instances | closed | counted], for both makes
 compile() {
   local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4") ptx=() gcn=()
   name=$(basename "$1" .cl)-query$2-kinds$3
@@ -112,6 +112,7 @@ compile() {
     cut) define+=("${cut[@]}") ;;
     instances) define+=(-DSLAB_INSTANCES=1) ;;
     closed) define+=(-DSLAB_CLOSED) ;;
+    counted) define+=(-DSLAB_COUNTED) ;;
   esac
   name=$name${5:+-$5}
   ptx=(-S -o "$work/$name.ptx") gcn=(-S -o "$work/$name.s")
@@ -143,6 +144,7 @@ variants() {
     for query in "${queries[@]}"; do
       echo "$kernel $query $all $exact cut"
       echo "$kernel $query $all $exact closed"
+      echo "$kernel $query $all $exact counted"
       case $(basename "$kernel") in wide.cl | compressed.cl) echo "$kernel $query $all $exact instances" ;; esac
       for kind in "${kinds[@]}"; do echo "$kernel $query $kind $exact"; done
     done

@@ -55,6 +55,11 @@ static slab_status ptx_name(const program_key *key, char *name, size_t size) {
   return SLAB_OK;
 }
 
+/* Makes code of the lines "//+...", which are those of lanes/ptx.h. */
+static void uncomment(char *text) {
+  for (char *at = text; (at = strstr(at, "\n//+")) != NULL;) memset(at + 1, ' ', 3);
+}
+
 slab_status ptx_text(const program_key *key, char **text) {
   char name[64];
   size_t size = 0;
@@ -69,6 +74,7 @@ slab_status ptx_text(const program_key *key, char **text) {
     return fail(SLAB_BUILD_FAILED, PTX_LIBRARY " %s \"%s\"", outcome == PTX_UNKNOWN ? "lacks" : "has a damaged", name);
   }
   made[size] = 0;
+  if (key->counted) uncomment(made);
   *text = made;
   return SLAB_OK;
 }

@@ -20,11 +20,11 @@ static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleave
   return fair < most ? fair : most;
 }
 
-enum { ARGUMENTS_MOST = 9 + 2 * SCENE_BUFFERS };
+enum { ARGUMENTS_MOST = 11 + 2 * SCENE_BUFFERS };
 
 /* Lists the arguments in the order of the kernels' parameters. Kernels of flat scenes have no nodes and nothing after
  * them; kernels of compressed BVHs end with the nodes. Returns the number of arguments. */
-static uint32_t list_arguments(const device_scene *on, const launch *l, gpu_argument list[ARGUMENTS_MOST]) {
+static uint32_t list_shared(const device_scene *on, const launch *l, gpu_argument list[ARGUMENTS_MOST]) {
   const gpu_scene *scene = uploaded(on);
   const int buffers = scene->cut ? SCENE_BUFFERS : 1;
   uint32_t n = 0;
@@ -44,6 +44,15 @@ static uint32_t list_arguments(const device_scene *on, const launch *l, gpu_argu
   return n;
 }
 
+/* The same, and last those of walk/counted.h. */
+static uint32_t list_arguments(const device_scene *on, const launch *l, gpu_argument list[ARGUMENTS_MOST]) {
+  uint32_t n = list_shared(on, l, list);
+  if (l->counted == NULL) return n;
+  list[n++] = BUFFER_ARGUMENT(l->counted);
+  list[n++] = VALUE_ARGUMENT(l->counted_at);
+  return n;
+}
+
 /* Enqueues one work-item per `rays` rays, in groups of `group` work-items where the kernel allows it. */
 static slab_status enqueue(const device_scene *on, const program_key *key, uint32_t nth, launch *l, uint32_t rays,
                            size_t group, gpu_queue *queue, gpu_order order) {
@@ -57,6 +66,7 @@ static slab_status enqueue(const device_scene *on, const program_key *key, uint3
                     .queue = queue,
                     .order = order,
                     .what = "a cast"};
+  run.key.counted = l->counted != NULL;
   run.key.closed = (l->uniforms.rules & RULE_CLOSED) != 0 && (key->kinds >> SLAB_TRIANGLE & 1) != 0 &&
                    program_has_one_edges(on->device, key->source);
   return program_run(on->device, &run, &l->first_use);

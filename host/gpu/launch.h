@@ -15,9 +15,11 @@ typedef struct launch {
   gpu_buffer
       *fallback;      /* a byte per packet: whether its rays are still to be cast; NULL unless uniforms.packet is set */
   gpu_buffer *sorted; /* BVHs: indices of the rays in the order in which they are cast; NULL: in their given order */
-  bool interleaved;   /* BVHs: work-items cast interleaved rays */
-  bool deferred;      /* launch_attributes computes the attributes afterwards */
-  bool first_use;     /* output: some kernel was used for the first time; a driver may finish compiling it only then */
+  gpu_buffer *counted; /* the number of rays, uniforms.rays at most; NULL: that many */
+  uint32_t counted_at; /* where in it, in units of 4 bytes */
+  bool interleaved;    /* BVHs: work-items cast interleaved rays */
+  bool deferred;       /* launch_attributes computes the attributes afterwards */
+  bool first_use;      /* output: some kernel was used for the first time; a driver may finish compiling it only then */
   cast_uniforms uniforms;
 } launch;
 

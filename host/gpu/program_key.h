@@ -28,6 +28,7 @@ typedef struct program_key {
   bool cut;       /* the scene is split over several buffers */
   bool instances; /* PROGRAM_WIDE: the scene has some */
   bool closed;    /* programs of one kind of edges: triangles have closed ones */
+  bool counted;   /* a buffer holds the number of rays; of PROGRAM_FLAT, PROGRAM_WIDE and PROGRAM_COMPRESSED */
 } program_key;
 
 /* The kernels of PROGRAM_WIDE and of PROGRAM_REFIT; other programs have one. */

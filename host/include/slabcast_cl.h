@@ -57,6 +57,10 @@ typedef struct slab_batch {
   int face_forward;  /**< as in slab_cast_options */
   slab_edges edges;  /**< as in slab_cast_options */
   uint32_t max_hits; /**< SLAB_ALL only: the first hits of a ray that are listed, at most; 0: all */
+  slab_span counted; /**< one cl_uint, the number of rays, which is read when the cast runs; `count` is then the most,
+                        and what is above it is taken as `count`. The arrays have room for `count`. Results beyond the
+                        number stay as they are, and invalid rays there are not counted; of SLAB_ALL the offsets beyond
+                        number + 1 are not read. Buffer NULL: none */
 } slab_batch;
 
 /** Enqueues the cast on a queue of the scene's context and device, after `wait_count` events of `wait`. The caller

@@ -49,6 +49,10 @@ typedef struct slab_cuda_batch {
   int face_forward;              /**< as in slab_cast_options */
   slab_edges edges;              /**< as in slab_cast_options */
   uint32_t max_hits;             /**< SLAB_ALL only: the first hits of a ray that are listed, at most; 0: all */
+  const uint32_t *counted;       /**< one, the number of rays, which is read when the cast runs; `count` is then the
+                                    most, and what is above it is taken as `count`. The arrays have room for `count`.
+                                    Results beyond the number stay as they are, and invalid rays there are not counted;
+                                    of SLAB_ALL the offsets beyond number + 1 are not read. NULL: none */
 } slab_cuda_batch;
 
 /** Enqueues the cast on a stream of the scene's context, after what is on it; NULL: CUDA's default stream. It waits for

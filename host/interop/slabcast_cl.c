@@ -114,6 +114,8 @@ static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
     status = check_span("slab_enqueue", cl, "skip", &b->skip, n * sizeof(slab_primitive_id), SPAN_UNIT, &at[AT_SKIPS]);
   if (status == SLAB_OK && b->invalid.buffer != NULL)
     status = check_span("slab_enqueue", cl, "invalid", &b->invalid, sizeof(cl_uint), SPAN_UNIT, &at[AT_INVALID]);
+  if (status == SLAB_OK && b->counted.buffer != NULL)
+    status = check_span("slab_enqueue", cl, "counted", &b->counted, sizeof(cl_uint), SPAN_UNIT, &l->counted_at);
   return status;
 }
 
@@ -145,6 +147,7 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
   l.offsets = b->query == SLAB_ALL ? buffer_of(b->offsets.buffer) : NULL;
   l.skips = buffer_of(b->skip.buffer);
   l.invalid = buffer_of(b->invalid.buffer);
+  l.counted = buffer_of(b->counted.buffer);
   return batch_enqueue(scene, "slab_enqueue", b->query, b->count, &options, &l, queue_of(queue),
                        order_of(wait_count, wait, done));
 }

@@ -147,7 +147,7 @@ static slab_status begin(const char *function, const slab_scene *scene, CUstream
 
 /* ---- casts ---- */
 
-enum { ROOMS = 5 };
+enum { ROOMS = 6 };
 
 static slab_status place_one(const device *d, const char *name, const void *at, size_t size, size_t unit,
                              gpu_buffer *room, gpu_buffer **placed) {
@@ -168,6 +168,8 @@ static slab_status place_all(const device *d, const slab_cuda_batch *b, gpu_buff
     status = place_one(d, "skip", b->skip, n * sizeof *b->skip, SPAN_UNIT, &rooms[3], &l->skips);
   if (status == SLAB_OK && b->invalid != NULL)
     status = place_one(d, "invalid", b->invalid, sizeof *b->invalid, SPAN_UNIT, &rooms[4], &l->invalid);
+  if (status == SLAB_OK && b->counted != NULL)
+    status = place_one(d, "counted", b->counted, sizeof *b->counted, SPAN_UNIT, &rooms[5], &l->counted);
   return status;
 }
 

@@ -29,9 +29,12 @@ static const char *division_of(const device *d) {
   return cl_of(d)->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
 }
 
-/* Rays in flight per work-item. Rays are interleaved only where lanes hold a node's children. */
+/* Rays in flight per work-item. Rays are interleaved only where lanes hold a node's children, and not where a buffer
+ * holds their number: such casts are slab_enqueue's, one ray after the other. */
 static uint32_t rays_in_flight(const device *d, const program_key *key) {
-  return key->source == PROGRAM_WIDE && program_lanes(d, PROGRAM_WIDE) == BVH_WIDTH ? d->tuning->in_flight : 1;
+  return key->source == PROGRAM_WIDE && !key->counted && program_lanes(d, PROGRAM_WIDE) == BVH_WIDTH
+             ? d->tuning->in_flight
+             : 1;
 }
 
 /* Rays per ray pair: 2 where registers hold the lanes of both rays. It needs exact_divide, because the emulated
@@ -60,9 +63,10 @@ static void lane_options(const device *d, char *text, size_t size) {
            bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
 }
 
-static void edge_option(const program_key *key, char *text, size_t size) {
+static void variant_options(const program_key *key, char *text, size_t size) {
   const size_t used = strlen(text);
-  if (key->closed) snprintf(text + used, size - used, " -DSLAB_CLOSED");
+  snprintf(text + used, size - used, "%s%s", key->closed ? " -DSLAB_CLOSED" : "",
+           key->counted ? " -DSLAB_COUNTED" : "");
 }
 
 /* Options for a scene that is split over several buffers, see scene_memory.h. */
@@ -96,7 +100,7 @@ void program_options(const device *d, const program_key *key, char *text, size_t
            d->tuning->tile, rays_in_flight(d, key), rays_paired(d, key), key->deferred, key->instances,
            gpu_of(d)->builder->nth);
   lane_options(d, text, size);
-  edge_option(key, text, size);
+  variant_options(key, text, size);
   cut_options(d, key, text, size);
 }
 

@@ -69,4 +69,22 @@ PTX float fmin(float a, float b) { return __builtin_fminf(a, b); }
 PTX float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 PTX float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
 
+/* ---- numbers of rays that a buffer holds: walk/counted.h ---- */
+
+/* Every program has the parameters. The lines are comments in it, without which NVIDIA's assembler makes the same of it
+ * as where nothing asks for them (cmake/ptx_text.cmake); host/cuda/ptx.c makes code of them where a cast needs it. */
+#define SLAB_COUNTED
+#ifndef COUNTED_TAKE
+#define COUNTED_TAKE(number, there, first)                         \
+  __asm__ volatile(                                                \
+      "COUNTED {.reg .pred none; .reg .u32 most; .reg .u64 end;\n" \
+      "COUNTED ld.global.u32 most,[%1];\n"                         \
+      "COUNTED min.u32 %0,%0,most;\n"                              \
+      "COUNTED cvt.u64.u32 end,%0;\n"                              \
+      "COUNTED setp.ge.u64 none,%2,end;\n"                         \
+      "COUNTED @none exit;}"                                       \
+      : "+r"(number)                                               \
+      : "l"(there), "l"(first))
+#endif
+
 #endif

@@ -161,6 +161,7 @@ class Batch(ctypes.Structure):
         ("face_forward", c_int),
         ("edges", c_int),
         ("max_hits", c_uint32),
+        ("counted", Span),
     ]
 
 
@@ -178,4 +179,5 @@ class CudaBatch(ctypes.Structure):
         ("face_forward", c_int),
         ("edges", c_int),
         ("max_hits", c_uint32),
+        ("counted", c_void_p),
     ]

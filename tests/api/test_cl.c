@@ -407,6 +407,7 @@ static void offsets_that_are_not_aligned_are_refused(void **state) {
   REFUSE(&b, offsets.offset -= 1, "offsets: offset");
   REFUSE(&b, skip.offset += 3, "skip: offset");
   REFUSE(&b, invalid.offset += 1, "invalid: offset");
+  REFUSE(&b, counted = ((slab_span){b.job.buffer, 6}), "counted: offset 6 is no multiple of 4");
   REFUSE(&b, rays.offset = (size_t)1 << 34, "rays: offset 17179869184 is too large");
   bench_destroy(&b);
   b = bench_create(*state, SLAB_ANY);
@@ -455,6 +456,7 @@ static void buffers_that_are_a_byte_too_small_are_refused(void **state) {
       refuse_small(&b, &batch->results, N * slab_result_size(batch->query), "results: ");
     refuse_small(&b, &batch->skip, N * sizeof(slab_primitive_id), "skip: 2400 bytes at");
     refuse_small(&b, &batch->invalid, sizeof(cl_uint), "invalid: 4 bytes at");
+    if (query == SLAB_CLOSEST) refuse_small(&b, &batch->counted, sizeof(cl_uint), "counted: 4 bytes at");
     bench_destroy(&b);
   }
 }
@@ -471,6 +473,7 @@ static void objects_of_another_context_are_refused(void **state) {
   REFUSE(&b, results.buffer = foreign, "results: the buffer is of another context");
   REFUSE(&b, skip.buffer = foreign, "skip: the buffer is of another context");
   REFUSE(&b, invalid.buffer = foreign, "invalid: the buffer is of another context");
+  REFUSE(&b, counted.buffer = foreign, "counted: the buffer is of another context");
   assert_cl(clReleaseMemObject(foreign));
   caller_release(&other);
   bench_destroy(&b);

@@ -12,6 +12,7 @@ root=$here/../..
 folder=$1 extent=${2:-share}
 table=$here/machine_code.txt
 share=(flat-0-boxes compressed-0-triangles compressed-2-triangles compressed-0-all refit)
+counted=(flat-0-boxes compressed-0-triangles) # also as casts have them whose number of rays a buffer holds
 # shellcheck source=tools/toolchain.sh
 source "$root/tools/toolchain.sh"
 
@@ -26,6 +27,7 @@ for name in "${all[@]}"; do
   text=$folder/$name.ptx
   if grep -nE '\.approx|\.ftz|^\.extern|\b(add|sub|mul|mad)(\.sat)?\.f(32|64)' "$text" | head -n 3 | grep .; then die "$name has what is above"; fi
   [[ $(grep -E '^\.(version|target)' "$text" | tr '\n' ' ') == '.version 6.0 .target sm_60 ' ]] || die "$name is not of PTX 6.0 for sm_60"
+  [[ $name != flat-* && $name != compressed-* ]] || (($(grep -c '^//+' "$text") == 6)) || die "$name lacks lines of kernels/lanes/ptx.h"
 done
 cuda=$("$root/tools/roots.sh" get cuda) || { echo "cuda gate: no assembler can be had here" && exit 77; }
 older=$("$root/tools/roots.sh" get cuda12) || { echo "cuda gate: no assembler for older cards can be had here" && exit 77; }
@@ -35,9 +37,13 @@ made="# made by: $("$CLANG" --version | head -n 1), then ptxas $(version "$cuda"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# NAME-counted: with these lines as code (host/cuda/ptx.c).
+for name in "${all[@]}"; do ln -s "$(realpath "$folder")/$name.ptx" "$work"; done
+for name in "${counted[@]}"; do sed 's,^//+,   ,' "$folder/$name.ptx" >"$work/$name-counted.ptx"; done
+
 # is_unfused NAME TARGET CODE: the assembler, too, makes no fma of a product and a sum.
 is_unfused() {
-  "$cuda/bin/ptxas" -arch="$2" --fmad=false -o "$3" "$folder/$1.ptx"
+  "$cuda/bin/ptxas" -arch="$2" --fmad=false -o "$3" "$work/$1.ptx"
   (($("$cuda/bin/nvdisasm" -c "$3" | grep -c FFMA) == $(grep -c FFMA "$3.code"))) || die "$1 has products that are fused for $2 alone"
 }
 
@@ -45,7 +51,7 @@ is_unfused() {
 measure() {
   local out=$work/$1.$2 by=$cuda
   if [[ $2 =~ ^sm_(60|70)$ ]]; then by=$older; fi
-  "$by/bin/ptxas" -arch="$2" -v -o "$out" "$folder/$1.ptx" >"$out.said" 2>&1 || die "ptxas refuses $1 for $2: $(<"$out.said")"
+  "$by/bin/ptxas" -arch="$2" -v -o "$out" "$work/$1.ptx" >"$out.said" 2>&1 || die "ptxas refuses $1 for $2: $(<"$out.said")"
   if [[ $by == "$cuda" ]]; then "$cuda/bin/nvdisasm" -c "$out"; fi >"$out.code"
   awk -v name="$1" -v target="$2" '
     FILENAME ~ /said$/ && /bytes spill stores/ { match($0, /[0-9]+ bytes spill stores/); spilt += substr($0, RSTART) + 0 }
@@ -57,6 +63,7 @@ measure() {
 }
 
 [[ $extent == share ]] && names=("${share[@]}") || names=("${all[@]}")
+names+=("${counted[@]/%/-counted}")
 targets=(sm_60 sm_70 sm_75 sm_80 sm_90)
 [[ $extent == share ]] && targets=(sm_70 sm_80 sm_90)
 for name in "${names[@]}"; do for target in "${targets[@]}"; do measure "$name" "$target"; done; done >"$work/table"

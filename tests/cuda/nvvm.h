@@ -14,6 +14,14 @@ int __nvvm_read_ptx_sreg_nctaid_x(void);
 #define __nvvm_atom_max_gen_ui(p, n) (*(p) > (n) ? *(p) : (*(p) = (n)))
 #define __nvvm_sqrt_rn_f(x) __builtin_sqrtf(x)
 
+/* Whether the PTX of the kernel that runs has these lines as code. */
+_Bool standin_counts(void);
+#define COUNTED_TAKE(number, there, first) \
+  if (standin_counts()) {                  \
+    number = min(number, *(there));        \
+    if ((first) >= number) return;         \
+  }
+
 #define WORK_ITEM
 #define KERNEL_NAME(name) CUDA_NAME(name)
 

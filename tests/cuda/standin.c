@@ -74,6 +74,7 @@ typedef struct command {
   void (*run)(const struct command *);
   CUevent wait, record;
   const struct kernel *kernel;
+  bool counts;
   unsigned groups, group;
   unsigned char parameters[PARAMETERS][sizeof(cast_uniforms)];
   CUDA_MEMCPY2D rows;
@@ -383,11 +384,13 @@ struct CUmod_st {
   char program[64];
   const char *text;
   size_t length;
+  bool counts; /* lines that look for a number of rays are code and no comments: kernels/lanes/ptx.h */
   struct CUfunc_st *functions;
 };
 
 struct CUfunc_st {
   const kernel *kernel;
+  bool counts;
   size_t sizes[PARAMETERS]; /* bytes of each parameter */
   int count;
   CUcontext context;
@@ -414,6 +417,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned option
   CUmodule m = *module = calloc(1, sizeof *m);
   if (m == NULL || sscanf(text, "// %63s", m->program) != 1) die("a module without a name");
   m->text = strdup(text);
+  m->counts = strstr(text, "\n//+") == NULL;
   live_modules++;
   return end(CUDA_SUCCESS);
 }
@@ -446,6 +450,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     return end(CUDA_ERROR_NOT_FOUND);
   }
   read_parameters(entry, f);
+  f->counts = module->counts;
   f->next = module->functions;
   *function = module->functions = f;
   return end(CUDA_SUCCESS);
@@ -610,9 +615,14 @@ int __nvvm_read_ptx_sreg_ntid_x(void) { return group_size; }
 int __nvvm_read_ptx_sreg_ctaid_x(void) { return group_number; }
 int __nvvm_read_ptx_sreg_nctaid_x(void) { return groups; }
 
+static _Thread_local bool counts;
+bool standin_counts(void);
+bool standin_counts(void) { return counts; }
+
 /* The functions as C sees them. */
-typedef void flat_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms);
-typedef void compressed_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *);
+typedef void flat_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *, uint32_t);
+typedef void compressed_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *, void *,
+                               uint32_t);
 typedef void pairs_kernel(void *, void *, void *, uint32_t, uint32_t, uint32_t);
 typedef void places_kernel(void *, void *, uint32_t);
 typedef void triangles_kernel(void *, void *, void *, void *, uint32_t, uint32_t);
@@ -639,9 +649,9 @@ static void run_item(const command *c) {
   const char *name = c->kernel->name;
   void (*f)(void) = c->kernel->function;
   if (strcmp(name, "flat") == 0) {
-    ((flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c));
+    ((flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), word(c, 9));
   } else if (strcmp(name, "compressed") == 0) {
-    ((compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8));
+    ((compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), P(9), word(c, 10));
   } else if (strcmp(name, "pairs") == 0) {
     ((pairs_kernel *)f)(P(0), P(1), P(2), word(c, 3), word(c, 4), word(c, 5));
   } else if (strcmp(name, "places") == 0) {
@@ -658,6 +668,7 @@ static void run_item(const command *c) {
 static void run_kernel(const command *c) {
   groups = (int)c->groups;
   group_size = (int)c->group;
+  counts = c->counts;
   for (group_number = 0; group_number < groups; group_number++)
     for (item = 0; item < group_size; item++) run_item(c);
 }
@@ -834,6 +845,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned
   if (f->context != stream_of(s)->context) die("a kernel of another context");
   command *c = command_of(run_kernel);
   c->kernel = f->kernel;
+  c->counts = f->counts;
   c->groups = grid_x;
   c->group = block_x;
   for (int i = 0; i < f->count; i++) memcpy(c->parameters[i], parameters[i], f->sizes[i]);

@@ -206,7 +206,9 @@ static void each_call_that_fails_is_told(void **state) {
   const bench *c = *state;
   const CUdeviceptr rays = caller_upload(&c->caller, c->rays, N * sizeof *c->rays),
                     results = caller_upload(&c->caller, NULL, N * sizeof(slab_hit));
-  job j = {c, {.count = N, .rays = caller_pointer(rays), .results = caller_pointer(results)}};
+  job j = {
+      c,
+      {.count = N, .rays = caller_pointer(rays), .results = caller_pointer(results), .counted = caller_pointer(rays)}};
   unsigned told = 0;
   const unsigned calls = caller_strike(whole_job, &j, &told);
   print_message("%u calls, %u failures told\n", calls, told);

@@ -128,13 +128,14 @@ static void begin_moved_there(world *w) {
 }
 
 /* The results are read by the caller's own calls after the event has completed. Those calls are not part of the
- * action. */
+ * action. The number in the buffer is a ray's t_max, whose bits are more than the rays. */
 static slab_status run_enqueue(world *w) {
   const slab_batch batch = {.query = w->action->with.query,
                             .count = w->action->with.empty ? 0 : WORLD_RAYS,
                             .rays = {w->buffer, 0},
                             .results = {w->buffer, RESULTS_AT},
-                            .invalid = {w->buffer, BATCH_BYTES - sizeof(cl_uint)}};
+                            .invalid = {w->buffer, BATCH_BYTES - sizeof(cl_uint)},
+                            .counted = {w->action->with.counted ? w->buffer : NULL, offsetof(slab_ray, t_max)}};
   return slab_enqueue(w->scene, &batch, w->queue, 0, NULL, (cl_event *)(void *)w->outcome);
 }
 
@@ -228,6 +229,12 @@ const action actions_cl[] = {
      .undo = undo_enqueue,
      .tells_late = tells_late,
      .with = {IN_A_TREE}},
+    {.name = "slab_enqueue, counted",
+     .begin = begin_batch,
+     .run = run_enqueue,
+     .undo = undo_enqueue,
+     .tells_late = tells_late,
+     .with = {.counted = 1}},
     {.name = "slab_enqueue, no rays",
      .begin = begin_batch,
      .run = run_enqueue,

@@ -43,6 +43,7 @@ typedef struct setting {
   int empty;           /* no rays */
   int many;            /* WORLD_RAYS_MOST rays, so that threads share pairs and checks */
   int required_only;   /* slab_all without hits */
+  int counted;         /* the number of rays is in a buffer */
   const char *devices; /* several devices, if there are some; NULL: one device */
 } setting;
 
