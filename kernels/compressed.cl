@@ -27,10 +27,10 @@
 kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, global void *results,
                                     const global uint *offsets, const global geometry_entry *table, BLOCKS_PARAMETERS,
                                     const global slab_primitive_id *skips, volatile global uint *invalid,
-                                    const cast_uniforms cast, NODES_PARAMETERS COUNTED_PARAMETERS) {
+                                    const cast_uniforms cast, NODES_PARAMETERS OWN_PARAMETERS COUNTED_PARAMETERS) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   deferred_hit lists[LISTS_HELD(1)];
-  cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
+  cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 OWN_GIVEN};
   lists_given(&arrays, lists, get_global_id(0));
   size_t i = get_global_id(0) * cast.rays_each;
   COUNTED_RAYS(ray_count, cast);

@@ -86,7 +86,9 @@ INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uin
   UNROLL for (uint r = 0; r < SLAB_RAYS; r++) {
     const prepared_ray *from = &ray[r < n ? r : 0];
     seen[r] = tile_ray_of(from, oblique, largest);
-    limit[r] = r < n && from->state == RAY_LIVE ? q[r].limit : -INFINITY; /* no box overlaps that */
+    limit[r] = r < n && from->state == RAY_LIVE && own_sees(OWN_OF(&q[r]), entry->mask)
+                   ? q[r].limit
+                   : -INFINITY; /* no box overlaps that */
     UNROLL for (uint i = 0; i < 3; i++) {
       planes[r][i] = tile + 2 * i + from->dir_is_negative[i];
       alike = alike && planes[r][i] == planes[0][i];
@@ -133,12 +135,12 @@ INLINE uint tile_of(const geometry_entry *entry) {
 KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays, global void *results,
                                           const global uint *offsets, const global geometry_entry *table,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
-                                          volatile global uint *invalid, const cast_uniforms cast COUNTED_PARAMETERS) {
+                                          volatile global uint *invalid, const cast_uniforms cast OWN_PARAMETERS COUNTED_PARAMETERS) {
   const scene_view scene = {.table = table, .blocks = BLOCKS_GIVEN, .cast = &cast};
   COUNTED_RAYS(ray_count, cast);
   const size_t begin = get_global_id(0) * cast.rays_each;
   deferred_hit lists[LISTS_HELD(SLAB_RAYS)];
-  cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
+  cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 OWN_GIVEN};
   lists_given(&arrays, lists, begin);
 #if SLAB_TILE > 0
   local float2 boxes[SLAB_TILE * TILE_PAIRS];
@@ -172,7 +174,9 @@ KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays,
       }
 #endif
       for (uint r = 0; r < n; r++)
-        if (ray[r].state == RAY_LIVE && scan_kind(&q[r], &ray[r], &scene, &entry, first, end)) ray[r].state = RAY_DONE;
+        if (ray[r].state == RAY_LIVE && own_sees(OWN_OF(&q[r]), entry.mask) &&
+            scan_kind(&q[r], &ray[r], &scene, &entry, first, end))
+          ray[r].state = RAY_DONE;
     }
   }
   for (uint r = 0; r < n; r++) {

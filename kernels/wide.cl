@@ -52,11 +52,11 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
                                           const global uint *offsets, const global geometry_entry *table,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                           volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
-                                          const global uchar *fallback, const global uint *sorted COUNTED_PARAMETERS) {
+                                          const global uchar *fallback, const global uint *sorted OWN_PARAMETERS COUNTED_PARAMETERS) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   deferred_hit lists[LISTS_HELD(1)];
   const size_t walk = FIRST_WALK(1);
-  cast_arrays arrays = {rays, results, offsets, skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0};
+  cast_arrays arrays = {rays, results, offsets, skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0 OWN_GIVEN};
   lists_given(&arrays, lists, walk);
   size_t next = get_global_id(0) * cast.rays_each;
   COUNTED_RAYS(ray_count, cast);

@@ -138,11 +138,6 @@ static void describe(const check *c, size_t i, const reference_answer *m, char *
 
 /* ---- comparing ---- */
 
-static slab_primitive_id skip_of(const check *c, size_t i) {
-  static const slab_primitive_id none = {SLAB_MISS, SLAB_MISS};
-  return c->options != NULL && c->options->skip != NULL ? c->options->skip[i] : none;
-}
-
 /* The text of the report describes the first ray that disagrees. */
 static bool is_first(const slab_check_report *report) { return report->mismatches + report->oracle_wrong == 0; }
 
@@ -164,8 +159,9 @@ static const void *result_at(const check *c, size_t i) {
 static bool compare_with_oracle(const check *c, size_t i, slab_check_report *report) {
   char why[384] = "";
   const uint64_t n = c->query == SLAB_ALL ? c->offsets[i + 1] - c->offsets[i] : 1;
-  oracle_judgement judgement = oracle_judge(c->judge.scene, c->query, &c->rays[i], result_at(c, i), n, skip_of(c, i),
-                                            c->options, why, sizeof why);
+  const ray_own own = ray_own_of(c->options, i);
+  oracle_judgement judgement =
+      oracle_judge(c->judge.scene, c->query, &c->rays[i], result_at(c, i), n, &own, c->options, why, sizeof why);
   if (judgement == ORACLE_NO_MEMORY) return false;
   report->oracle_rays++;
   if (judgement == ORACLE_TOO_CLOSE) report->oracle_undecided++;
@@ -180,7 +176,8 @@ static bool compare_with_oracle(const check *c, size_t i, slab_check_report *rep
 
 /* Compares ray i. Adds to *invalid where it is. Returns false when memory runs out. */
 static bool compare_ray(const check *c, size_t i, reference_answer *m, slab_check_report *report, uint64_t *invalid) {
-  if (!reference_cast(c->scene, &c->uniforms, c->query, &c->rays[i], skip_of(c, i), m)) return false;
+  const ray_own own = ray_own_of(c->options, i);
+  if (!reference_cast(c->scene, &c->uniforms, c->query, &c->rays[i], &own, m)) return false;
   compare_with_reference(c, i, m, report);
   *invalid += m->invalid;
   const bool readable = c->query != SLAB_ALL || list_fits(c, i, m->count);
@@ -280,7 +277,8 @@ static slab_status check_arguments(const slab_scene *scene, const check *c, cons
     return fail(SLAB_INVALID_ARGUMENT, "slab_check: query is %d, not a slab_query", (int)c->query);
   slab_status status = scene_check(scene, "slab_check");
   if (status != SLAB_OK || c->options == NULL) return status;
-  return check_rules("slab_check", c->options->cull, c->options->edges);
+  status = check_rules("slab_check", c->options->cull, c->options->edges);
+  return status == SLAB_OK ? check_own_rays("slab_check", c->query, n, c->options) : status;
 }
 
 slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, const void *results,

@@ -642,31 +642,34 @@ static void tell_primitive(telling *w, slab_shape kind) {
 }
 
 /* Whether a cast with these options does not see the primitive; *why is set then. */
-static bool is_unseen(const levels *way, uint32_t kind, const cast_uniforms *uniforms, const slab_cast_options *options,
-                      slab_primitive_id id, const char **why) {
+static bool is_unseen(const levels *way, uint32_t kind, const ray_own *own, slab_primitive_id id, const char **why) {
   bool unseen = false;
   for (uint32_t k = 0; k <= way->last; k++) {
     const level *at = &way->at[k];
     if (k < way->last && !at->enters) *why = "the ray does not enter the gate of an instance";
-    if ((at->scene->table[at->g].mask & uniforms->mask) == 0)
+    if ((at->scene->table[at->g].mask & own->mask) == 0)
       *why = k < way->last ? "the mask of the cast hides an instance" : "the mask of the cast hides this geometry";
     if (is_hidden(at->scene, at->g)) *why = "the geometry is disabled";
-    unseen = unseen || (k < way->last && !at->enters) || (at->scene->table[at->g].mask & uniforms->mask) == 0;
+    unseen = unseen || (k < way->last && !at->enters) || (at->scene->table[at->g].mask & own->mask) == 0;
   }
-  const bool is_skipped = options != NULL && options->skip != NULL && primitive_is_surface(kind) &&
-                          options->skip->geometry == id.geometry && options->skip->primitive == id.primitive;
+  const bool is_skipped =
+      primitive_is_surface(kind) && own->skip.geometry == id.geometry && own->skip.primitive == id.primitive;
   if (is_skipped) *why = "the ray skips this primitive";
   return unseen || is_skipped;
 }
 
-/* What casts answer, for this primitive alone. */
-static void answer(const levels *way, slab_shape kind, const cast_uniforms *uniforms, telling *w, slab_primitive_id id,
-                   slab_explanation *found) {
+/* What casts answer, for this primitive alone. *why is set where its hit comes too early for the ray. */
+static void answer(const levels *way, slab_shape kind, const cast_uniforms *uniforms, const ray_own *own, telling *w,
+                   slab_primitive_id id, slab_explanation *found, const char **why) {
   const level *scene = &way->at[0];
   float t = 0.0f, enter = 0.0f, leave = 0.0f;
   if (primitive_surface((uint)kind, w->ray, w->values, w->ray->t_max, w->rules, &t)) {
     tell_outside(w, way, t);
-    found->hit = reference_hit(scene->scene, uniforms, &scene->ray, ray_t_written(&scene->ray, t_outside(way, t)), id);
+    const float outside = t_outside(way, t);
+    if (ray_own_takes(own, ray_final_t(&scene->ray, outside), id))
+      found->hit = reference_hit(scene->scene, uniforms, &scene->ray, ray_t_written(&scene->ray, outside), id);
+    else
+      *why = "it does not come after the hit that the ray begins after";
   }
   if (primitive_solid((uint)kind, w->ray, w->values, w->ray->t_max, w->rules, &enter, &leave))
     found->interval =
@@ -685,7 +688,9 @@ static slab_status check_arguments(const slab_scene *scene, const slab_ray *ray,
   const slab_status status = scene_check(scene, "slab_explain");
   if (status != SLAB_OK) return status;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_explain: %s is NULL", missing);
-  return options == NULL ? SLAB_OK : check_rules("slab_explain", options->cull, options->edges);
+  if (options == NULL) return SLAB_OK;
+  const slab_status ruled = check_rules("slab_explain", options->cull, options->edges);
+  return ruled == SLAB_OK ? check_own_rays("slab_explain", SLAB_CLOSEST, 1, options) : ruled;
 }
 
 /* Tells into w, which has the caller's steps. kind, values: of the primitive, also where the ray does not come to it.
@@ -707,8 +712,9 @@ static void explain(levels *way, slab_primitive_id id, const slab_ray *ray, cons
   *found = (slab_explanation){kind, hit_none(none), interval_none(none)};
   tell_levels(w, way);
   tell_primitive(w, kind);
-  if (!is_unseen(way, (uint32_t)kind, &uniforms, options, id, &why) && w->ray->state == RAY_LIVE)
-    answer(way, kind, &uniforms, w, id, found);
+  const ray_own own = ray_own_of(options, 0);
+  if (!is_unseen(way, (uint32_t)kind, &own, id, &why) && w->ray->state == RAY_LIVE)
+    answer(way, kind, &uniforms, &own, w, id, found, &why);
   tell_answer(w, found, why);
 }
 

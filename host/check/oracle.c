@@ -30,6 +30,7 @@ typedef struct inquiry {
   oracle_line line;
   kept_line *kept;
   oracle_question question;
+  const ray_own *own;
   item_list list;
   oracle_patch patches[ORACLE_PATCH_LIMIT];
   uint32_t patch_count;
@@ -100,7 +101,8 @@ static const oracle_line *lasting_line(inquiry *q, stay *at) {
   return at->line = &kept->line;
 }
 
-static bool gather_geometry(inquiry *q, stay *at, const oracle_geometry *geometry, slab_primitive_id skip) {
+static bool gather_geometry(inquiry *q, stay *at, const oracle_geometry *geometry) {
+  const slab_primitive_id skip = q->own->skip;
   const uint32_t id = at->base + geometry->id;
   const bool skips = skip.geometry == id && (geometry->kind == SLAB_PLANE || geometry->kind == SLAB_TRIANGLE);
   for (uint32_t i = 0; i < geometry->count; i++) {
@@ -117,35 +119,65 @@ static bool gather_geometry(inquiry *q, stay *at, const oracle_geometry *geometr
   return true;
 }
 
-static bool gather_scene(inquiry *q, stay *at, slab_primitive_id skip, uint32_t mask);
+static bool gather_scene(inquiry *q, stay *at);
 
-static bool gather_instances(inquiry *q, stay *at, const oracle_geometry *g, slab_primitive_id skip, uint32_t mask) {
+static bool gather_instances(inquiry *q, stay *at, const oracle_geometry *g) {
   const oracle_instance *instances = g->primitives;
   for (uint32_t i = 0; i < g->count; i++) {
     oracle_line inner;
     if (!oracle_line_enter(at->local, &instances[i], g->model, &inner)) continue;
     stay inside = {g->model, NULL, &inner, at, at->base + g->id + i * g->model->ids};
-    if (!gather_scene(q, &inside, skip, mask)) return false;
+    if (!gather_scene(q, &inside)) return false;
   }
   return true;
 }
 
 /* Returns false when memory runs out. */
-static bool gather_scene(inquiry *q, stay *at, slab_primitive_id skip, uint32_t mask) {
+static bool gather_scene(inquiry *q, stay *at) {
   for (uint32_t g = 0; g < at->scene->count; g++) {
     const oracle_geometry *geometry = &at->scene->geometries[g];
-    const uint32_t seen = (mask ? mask : ~0u) & (geometry->mask ? geometry->mask : ~0u);
+    const uint32_t seen = q->own->mask & (geometry->mask ? geometry->mask : ~0u);
     if (seen == 0) continue;
-    if (!(geometry->model ? gather_instances(q, at, geometry, skip, mask) : gather_geometry(q, at, geometry, skip)))
-      return false;
+    if (!(geometry->model ? gather_instances(q, at, geometry) : gather_geometry(q, at, geometry))) return false;
   }
   return true;
 }
 
-static bool gather(inquiry *q, const oracle_scene *scene, slab_primitive_id skip, uint32_t mask) {
+/* Whether a hit at t certainly comes after the one that the ray begins after (1), certainly does not (-1), or is that
+ * undecided (0). ids: the sign of its place among hits at one t. */
+static int place_of(const ray_own *own, const oracle_item *item) {
+  const slab_short_hit *after = &own->after;
+  const bool later =
+      item->geometry > after->geometry || (item->geometry == after->geometry && item->primitive > after->primitive);
+  const double t = (double)after->t;
+  if (item->t.lo > t || (item->t.lo >= t && later)) return 1;
+  return item->t.hi < t || (item->t.hi <= t && !later) ? -1 : 0;
+}
+
+/* Drops what the ray certainly is not given. What it may not be given is undecided, and so is how many of a patch with
+ * such a triangle are hit. */
+static void drop_earlier(inquiry *q) {
+  uint32_t left[ORACLE_PATCH_LIMIT] = {0};
+  size_t kept = 0;
+  for (size_t i = 0; i < q->list.count; i++) {
+    oracle_item *item = &q->list.items[i];
+    const int place = place_of(q->own, item);
+    if (place <= 0 && item->patch >= 0) q->patches[item->patch].lo = 0, q->patches[item->patch].step = 1;
+    if (place < 0) continue;
+    if (place == 0) item->verdict = ORACLE_UNDECIDED;
+    if (item->patch >= 0) left[item->patch]++;
+    q->list.items[kept++] = *item;
+  }
+  q->list.count = kept;
+  for (uint32_t p = 0; p < q->patch_count; p++)
+    if (q->patches[p].hi > left[p]) q->patches[p].hi = left[p];
+}
+
+static bool gather(inquiry *q, const oracle_scene *scene) {
   stay at = {scene, &q->line, &q->line, NULL, 0};
-  if (!gather_scene(q, &at, skip, mask)) return false;
+  if (!gather_scene(q, &at)) return false;
   q->patch_count = oracle_patches(q->list.items, q->list.count, q->patches);
+  if (q->own->after.t > -INFINITY) drop_earlier(q);
   return true;
 }
 
@@ -301,6 +333,11 @@ static oracle_judgement judge_first(const inquiry *q, const oracle_item *first, 
 
 static bool encloses(oracle_span span, float t) { return span.lo <= (double)t && (double)t <= span.hi; }
 
+/* Whether a reported hit comes after the one that the ray begins after. A t alone may be the same. */
+static bool is_later(const inquiry *q, float t, uint32_t geometry, uint32_t primitive) {
+  return ray_own_takes(q->own, t, (slab_primitive_id){primitive, geometry});
+}
+
 /* Judges one hit by itself: whether its primitive may be hit, at that t and with that normal. */
 static oracle_judgement judge_hit(const inquiry *q, const slab_hit *hit, oracle_item **item) {
   const float *x = &hit->t;
@@ -310,6 +347,9 @@ static oracle_judgement judge_hit(const inquiry *q, const slab_hit *hit, oracle_
       !is_clean(hit->normal[1]) || !is_clean(hit->normal[2]))
     return say(q, ORACLE_WRONG, "a NaN, an infinity or a -0 in the hit on primitive %u of geometry %u", hit->primitive,
                hit->geometry);
+  if (!is_later(q, hit->t, hit->geometry, hit->primitive))
+    return say(q, ORACLE_WRONG, "primitive %u of geometry %u does not come after what the ray begins after",
+               hit->primitive, hit->geometry);
   if (!encloses((*item)->t, hit->t))
     return say(q, ORACLE_WRONG, "primitive %u of geometry %u: t %.9g is not in %.9g to %.9g", hit->primitive,
                hit->geometry, (double)*x, (*item)->t.lo, (*item)->t.hi);
@@ -348,6 +388,7 @@ static oracle_judgement judge_interval(const inquiry *q, const slab_interval *re
 static oracle_judgement judge_distance(const inquiry *q, float t) {
   oracle_judgement best = ORACLE_WRONG;
   if (t == INFINITY) return judge_miss(q);
+  if (t < q->own->after.t) return say(q, ORACLE_WRONG, "distance %.9g is before what the ray begins after", (double)t);
   if (!is_clean(t) || !isfinite(t)) return say(q, ORACLE_WRONG, "distance %.9g", (double)t);
   for (size_t i = 0; i < q->list.count && best != ORACLE_RIGHT; i++) {
     const oracle_item *item = &q->list.items[i];
@@ -363,6 +404,9 @@ static oracle_judgement judge_nearest(const inquiry *q, const slab_short_hit *hi
   if (is_miss_short(hit, SLAB_MISS)) return judge_miss(q);
   const oracle_item *item = find(&q->list, hit->geometry, hit->primitive);
   if (!item) return say(q, ORACLE_WRONG, "primitive %u of geometry %u is not hit", hit->primitive, hit->geometry);
+  if (!is_later(q, hit->t, hit->geometry, hit->primitive))
+    return say(q, ORACLE_WRONG, "primitive %u of geometry %u does not come after what the ray begins after",
+               hit->primitive, hit->geometry);
   if (!is_clean(hit->t) || !isfinite(hit->t) || !encloses(item->t, hit->t))
     return say(q, ORACLE_WRONG, "primitive %u of geometry %u: t %.9g is not in %.9g to %.9g", hit->primitive,
                hit->geometry, (double)hit->t, item->t.lo, item->t.hi);
@@ -482,22 +526,23 @@ static oracle_question make_question(slab_query query, const slab_cast_options *
 }
 
 oracle_judgement oracle_judge(const oracle_scene *scene, slab_query query, const slab_ray *ray, const void *result,
-                              uint64_t n, slab_primitive_id skip, const slab_cast_options *options, char *why,
+                              uint64_t n, const ray_own *own, const slab_cast_options *options, char *why,
                               size_t why_size) {
   inquiry q;
   q.kept = NULL;
   q.question = make_question(query, options);
+  q.own = own;
   q.list.items = q.list.at_hand;
   q.list.count = 0;
   q.list.capacity = ITEMS_AT_HAND;
   q.why = why;
   q.why_size = why_size;
   if (why_size > 0) why[0] = '\0';
-  const oracle_state state = oracle_line_prepare(ray, &q.line);
+  const oracle_state state = isnan(own->after.t) ? ORACLE_RAY_INVALID : oracle_line_prepare(ray, &q.line);
   if (state != ORACLE_RAY_VALID)
     return judge_nothing(&q, query, result, n, state == ORACLE_RAY_INVALID ? SLAB_INVALID : SLAB_MISS);
   oracle_judgement judgement;
-  if (gather(&q, scene, skip, options ? options->mask : 0))
+  if (gather(&q, scene))
     judgement = judge_gathered(&q, query, result, n);
   else
     judgement = ORACLE_NO_MEMORY;

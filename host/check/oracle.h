@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check/ray_own.h"
 #include "slabcast.h"
 
 typedef enum oracle_verdict { ORACLE_MISS, ORACLE_HIT, ORACLE_UNDECIDED } oracle_verdict;
@@ -53,15 +54,15 @@ typedef enum oracle_judgement {
 } oracle_judgement;
 
 /* Judges the result of one ray. result: the query's struct (slab_hit, float, uint8_t, uint32_t, slab_interval,
- * slab_short_hit), for SLAB_ALL an array of n slab_hit; n is read only for SLAB_ALL. skip: the primitive that this ray
- * does not see ({SLAB_MISS, SLAB_MISS}: none); options->skip is not read. options may be NULL. `why` receives what was
- * wrong or too close, "" when right; it may be NULL with size 0. Safe from several threads.
+ * slab_short_hit), for SLAB_ALL an array of n slab_hit; n is read only for SLAB_ALL. own: what is told
+ * of this ray alone; of the options, which may be NULL, the members that it comes from are not read. `why` receives
+ * what was wrong or too close, "" when right; it may be NULL with size 0. Safe from several threads.
  *
  * Certain hits whose t differ by less than the error bound are right in either order. A ray along a shared edge of a
  * mesh is judged by the whole patch around the edge: rounding may decide which of its triangles is hit, but not
  * whether one is hit. */
 oracle_judgement oracle_judge(const oracle_scene *scene, slab_query query, const slab_ray *ray, const void *result,
-                              uint64_t n, slab_primitive_id skip, const slab_cast_options *options, char *why,
+                              uint64_t n, const ray_own *own, const slab_cast_options *options, char *why,
                               size_t why_size);
 
 /* The verdict on one primitive. Unless it is missed, encloses what a kernel may report: t[0] <= t <= t[1] (for

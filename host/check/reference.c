@@ -12,7 +12,7 @@
 
 typedef struct reference_state {
   slab_query query;
-  slab_primitive_id skip;
+  ray_own own;
   slab_primitive_id best;
   uint32_t count;
   float t, leave;
@@ -53,6 +53,7 @@ static float told_outside(const reference_level *level, float t, const prepared_
 static void take(reference_state *m, const reference_level *level, float crossing, float leave, slab_primitive_id id) {
   const prepared_ray *ray;
   const float outside = told_outside(level, crossing, &ray), t = ray_t_written(ray, outside);
+  if (!ray_own_takes(&m->own, ray_final_t(ray, outside), id)) return;
   if (m->query == SLAB_ALL && !keep_hit(m->answer, m->count, t, id)) {
     m->out_of_memory = true;
     return;
@@ -71,14 +72,14 @@ ALWAYS_INLINE void scan(uint kind, reference_state *m, const reference_level *le
   const geometry_values *of = level->scene->values[g];
   const prepared_ray *ray = &level->ray;
   const uint32_t geometry = level->geometry + entry->id;
-  const bool skips = primitive_is_surface(kind) && m->skip.geometry == geometry;
+  const bool skips = primitive_is_surface(kind) && m->own.skip.geometry == geometry;
   float room[ROWS_MOST];
   for (uint i = 0; i < entry->count; i++) {
     const float *values = values_at(of, primitive_rows(kind), i, room);
     float t, leave = 0.0f;
     mask hit = m->query == SLAB_INTERVAL ? primitive_solid(kind, ray, values, ray->t_max, cast->rules, &t, &leave)
                                          : primitive_surface(kind, ray, values, ray->t_max, cast->rules, &t);
-    if (hit && !(skips && m->skip.primitive == i)) take(m, level, t, leave, (slab_primitive_id){i, geometry});
+    if (hit && !(skips && m->own.skip.primitive == i)) take(m, level, t, leave, (slab_primitive_id){i, geometry});
   }
 }
 
@@ -88,7 +89,7 @@ ALWAYS_INLINE void scan_geometries(const reference_level *level, const cast_unif
   const snapshot *scene = level->scene;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
-    if ((entry->mask & cast->mask) == 0) continue; /* so for a geometry that is disabled or removed */
+    if ((entry->mask & m->own.mask) == 0) continue; /* so for a geometry that is disabled or removed */
     if (entry->kind == SHAPE_INSTANCE) scan_instances(level, g, cast, m);
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
   if (entry->kind == shape) scan(shape, m, level, g, cast);
@@ -156,10 +157,10 @@ static uint32_t kind_of(const snapshot *scene, uint32_t id) {
 }
 
 bool reference_cast(const snapshot *scene, const cast_uniforms *cast, slab_query query, const slab_ray *given,
-                    slab_primitive_id skip, reference_answer *answer) {
+                    const ray_own *own, reference_answer *answer) {
   const reference_level level = {.scene = scene, .ray = ray_prepare(given)};
   const prepared_ray *ray = &level.ray;
-  reference_state m = {.query = query, .skip = skip, .answer = answer};
+  reference_state m = {.query = query, .own = *own, .answer = answer};
   if (ray->state == RAY_LIVE) scan_scene(&level, cast, &m);
   if (m.out_of_memory) return false;
   const bool found = m.count > 0;

@@ -4,6 +4,7 @@
 #ifndef SLABCAST_CHECK_REFERENCE_H
 #define SLABCAST_CHECK_REFERENCE_H
 
+#include "check/ray_own.h"
 #include "data/types.h"
 #include "maths/ray.h"
 #include "record/snapshot.h"
@@ -24,9 +25,8 @@ typedef struct reference_answer {
 /* A hit that the scene shows, from the t of its prepared ray. */
 slab_hit reference_hit(const snapshot *, const cast_uniforms *, const prepared_ray *, float t, slab_primitive_id);
 
-/* skip: the primitive that this ray does not see, {SLAB_MISS, SLAB_MISS} for none. Returns false when memory runs
- * out. */
-bool reference_cast(const snapshot *, const cast_uniforms *, slab_query, const slab_ray *, slab_primitive_id skip,
+/* Returns false when memory runs out. */
+bool reference_cast(const snapshot *, const cast_uniforms *, slab_query, const slab_ray *, const ray_own *,
                     reference_answer *answer);
 
 #endif

@@ -46,6 +46,8 @@ static const char *kinds_of(const program_key *key) {
 static slab_status ptx_name(const program_key *key, char *name, size_t size) {
   const char *edges = key->closed ? "-closed" : "";
   const bool compressed = key->source == PROGRAM_COMPRESSED;
+  if (key->own)
+    return fail(SLAB_UNSUPPORTED, "by CUDA there are no kernels for masks and hits to begin after of rays' own");
   if (key->source == PROGRAM_PAIRS || key->source == PROGRAM_REFIT)
     snprintf(name, size, "%s", key->source == PROGRAM_PAIRS ? "pairs" : "refit");
   else if ((compressed || key->source == PROGRAM_FLAT) && !key->cut)

@@ -16,7 +16,7 @@
 #include "work/chunk_memory.h"
 #include "work/uniforms.h"
 
-enum { CHUNK_EVENTS = 11, FETCHES = 2 };
+enum { CHUNK_EVENTS = 13, FETCHES = 2 };
 
 /* Results that are being copied to host memory: offset and size in bytes. */
 typedef struct fetch {
@@ -178,23 +178,40 @@ static slab_status input_sorted(const cast *c, const device *d, flight *s) {
   return input(d, s, PART_SORTED, sorted, "the order of rays", &s->launch.sorted);
 }
 
+/* An array of the caller's with an entry of `size` bytes for each ray of the call, of which those of the chunk. */
+static slab_status input_entries(const cast *c, const device *d, flight *s, part p, const void *entries, size_t size,
+                                 const char *what, gpu_buffer **buffer) {
+  if (entries == NULL) return SLAB_OK;
+  const host_array some =
+      callers_array(c, d, (const unsigned char *)entries + s->of->first * size, s->of->count * size);
+  return input(d, s, p, some, what, buffer);
+}
+
+/* What rays have of their own. */
+static slab_status input_own(const cast *c, const device *d, flight *s) {
+  const slab_cast_options *o = c->options;
+  launch *l = &s->launch;
+  if (o == NULL) return SLAB_OK;
+  slab_status status = input_entries(c, d, s, PART_SKIPS, o->skip, sizeof *o->skip, "skips", &l->skips);
+  if (status == SLAB_OK) status = input_entries(c, d, s, PART_MASKS, o->masks, sizeof *o->masks, "masks", &l->masks);
+  if (status == SLAB_OK) status = input_entries(c, d, s, PART_AFTER, o->after, sizeof *o->after, "after", &l->after);
+  return status;
+}
+
 static slab_status send(const cast *c, const device_scene *on, flight *s) {
   const device *d = on->device;
   launch *l = &s->launch;
   chunk_uniforms(c, s->of, &l->uniforms);
   l->uniforms.packet = s->of->traversal == SLAB_TRAVERSAL_PACKETS ? launch_packet(on, c->query) : 0;
   const bool sorted = s->of->traversal == SLAB_TRAVERSAL_SORTED;
-  l->deferred = launch_defers(on, c->query);
+  l->deferred = launch_defers(on, c->query) && !has_own_rays(c->options);
   l->interleaved = sorted || s->of->traversal == SLAB_TRAVERSAL_INTERLEAVED;
   const host_array rays = callers_array(c, d, c->rays + s->of->first, s->of->count * sizeof *c->rays);
   slab_status status = input(d, s, PART_RAYS, rays, "rays", &l->rays);
   if (status == SLAB_OK) status = output(c, on, s);
   if (status == SLAB_OK && sorted) status = input_sorted(c, d, s);
   if (status == SLAB_OK && c->offsets != NULL) status = input_offsets(c, d, s);
-  if (status == SLAB_OK && l->uniforms.skip)
-    status = input(d, s, PART_SKIPS,
-                   callers_array(c, d, c->options->skip + s->of->first, s->of->count * sizeof *c->options->skip),
-                   "skips", &l->skips);
+  if (status == SLAB_OK) status = input_own(c, d, s);
   if (status == SLAB_OK && l->uniforms.invalid) status = clear_invalid(d, s);
   if (status == SLAB_OK && l->uniforms.packet != 0) status = reserve_fallback(d, s);
   return status;

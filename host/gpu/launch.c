@@ -20,7 +20,7 @@ static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleave
   return fair < most ? fair : most;
 }
 
-enum { ARGUMENTS_MOST = 11 + 2 * SCENE_BUFFERS };
+enum { ARGUMENTS_MOST = 13 + 2 * SCENE_BUFFERS };
 
 /* Lists the arguments in the order of the kernels' parameters. Kernels of flat scenes have no nodes and nothing after
  * them; kernels of compressed BVHs end with the nodes. Returns the number of arguments. */
@@ -44,12 +44,19 @@ static uint32_t list_shared(const device_scene *on, const launch *l, gpu_argumen
   return n;
 }
 
-/* The same, and last those of walk/counted.h. */
+static bool has_own(const launch *l) { return l->masks != NULL || l->after != NULL; }
+
+/* The same, and at the end what rays have of their own, and those of walk/counted.h. */
 static uint32_t list_arguments(const device_scene *on, const launch *l, gpu_argument list[ARGUMENTS_MOST]) {
   uint32_t n = list_shared(on, l, list);
-  if (l->counted == NULL) return n;
-  list[n++] = BUFFER_ARGUMENT(l->counted);
-  list[n++] = VALUE_ARGUMENT(l->counted_at);
+  if (has_own(l)) {
+    list[n++] = BUFFER_ARGUMENT(l->masks);
+    list[n++] = BUFFER_ARGUMENT(l->after);
+  }
+  if (l->counted != NULL) {
+    list[n++] = BUFFER_ARGUMENT(l->counted);
+    list[n++] = VALUE_ARGUMENT(l->counted_at);
+  }
   return n;
 }
 
@@ -67,6 +74,7 @@ static slab_status enqueue(const device_scene *on, const program_key *key, uint3
                     .order = order,
                     .what = "a cast"};
   run.key.counted = l->counted != NULL;
+  run.key.own = has_own(l);
   run.key.closed = (l->uniforms.rules & RULE_CLOSED) != 0 && (key->kinds >> SLAB_TRIANGLE & 1) != 0 &&
                    program_has_one_edges(on->device, key->source);
   return program_run(on->device, &run, &l->first_use);

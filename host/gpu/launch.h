@@ -12,6 +12,7 @@
 
 typedef struct launch {
   gpu_buffer *rays, *results, *offsets, *skips, *invalid; /* NULL where the query or the options need none */
+  gpu_buffer *masks, *after;                              /* of rays' own */
   gpu_buffer
       *fallback;      /* a byte per packet: whether its rays are still to be cast; NULL unless uniforms.packet is set */
   gpu_buffer *sorted; /* BVHs: indices of the rays in the order in which they are cast; NULL: in their given order */

@@ -74,8 +74,8 @@ static slab_status build(const device *d, const program_key *key, gpu_program **
 
 static bool same_key(const program_key *a, const program_key *b) {
   return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
-         a->deferred == b->deferred && a->cut == b->cut && a->instances == b->instances && a->closed == b->closed &&
-         a->counted == b->counted;
+         a->deferred == b->deferred && a->cut == b->cut && a->instances == b->instances && a->own == b->own &&
+         a->closed == b->closed && a->counted == b->counted;
 }
 
 /* The entry of a program; NULL: it was not requested yet. */

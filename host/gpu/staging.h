@@ -6,7 +6,16 @@
 #include "record/chunk.h"
 
 /* The arrays in host memory that a chunk reads and writes. */
-typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PART_SORTED, PARTS } part;
+typedef enum part {
+  PART_RAYS,
+  PART_RESULTS,
+  PART_OFFSETS,
+  PART_SKIPS,
+  PART_MASKS,
+  PART_AFTER,
+  PART_SORTED,
+  PARTS
+} part;
 
 /* Device memory for what cannot be used in place, and pinned host memory of the same size that copies go through. From
  * pageable memory a GPU copies at half the bus speed, and the copy blocks the calling thread. */

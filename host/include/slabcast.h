@@ -444,8 +444,14 @@ typedef struct slab_cast_options {
   void *user;                    /**< passed to progress */
   uint64_t *invalid;             /**< receives the number of invalid rays; NULL: not wanted */
   slab_edges edges;              /**< who owns the edges of triangles */
-  uint32_t max_hits; /**< slab_all: the first hits of a ray that are listed, at most; 0: all. Other queries do not
-                        use it */
+  uint32_t max_hits;     /**< slab_all: the first hits of a ray that are listed, at most; 0: all. Other queries do not
+                            use it */
+  const uint32_t *masks; /**< n entries, each the mask of one ray: ray i sees a geometry where masks[i] and its mask
+                            have a common bit, and nothing where masks[i] is 0; mask must be 0 then. NULL: none */
+  const slab_short_hit *after; /**< n entries: ray i is given what follows after[i] by (t, geometry, primitive), in t as
+                                  hits report it; t_min stays what it is. {-INFINITY, SLAB_MISS, SLAB_MISS} is before
+                                  all hits; nothing follows a miss. Not for slab_interval_of, which refuses it; a t that
+                                  is NaN is refused. NULL: none */
 } slab_cast_options;
 
 /** Bytes of one result of a query; for SLAB_ALL of one hit; 0 for a value that is no query. */
@@ -538,7 +544,8 @@ typedef struct slab_explanation {
 /** Explains one ray and one primitive of a committed scene: the ray as prepared, the primitive as kept, its test step
  * by step, and the answer, which is that of a cast, bit by bit. A test that rejects early has fewer steps. Of a
  * primitive in instances the ray of the scene, each gate and each transform come before; "ray" is the ray as it is in
- * the last model. Of the options mask, skip (one entry), cull, face_forward and edges count. Writes at most `capacity`
+ * the last model. Of the options mask, cull, face_forward and edges count, and of skip, masks and after one
+ * entry each. Writes at most `capacity`
  * steps (steps may be NULL with capacity 0) and the number of all to *count. SLAB_INVALID_ARGUMENT names an id that the
  * scene does not have; SLAB_INVALID_STATE before commit. */
 SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primitive_id, const slab_cast_options *,

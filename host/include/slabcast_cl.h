@@ -61,6 +61,9 @@ typedef struct slab_batch {
                         and what is above it is taken as `count`. The arrays have room for `count`. Results beyond the
                         number stay as they are, and invalid rays there are not counted; of SLAB_ALL the offsets beyond
                         number + 1 are not read. Buffer NULL: none */
+  slab_span masks;   /**< count cl_uint, the masks of the rays as in slab_cast_options; buffer NULL: none */
+  slab_span after;   /**< count slab_short_hit, as in slab_cast_options; a ray whose t is NaN there is invalid; buffer
+                        NULL: none */
 } slab_batch;
 
 /** Enqueues the cast on a queue of the scene's context and device, after `wait_count` events of `wait`. The caller

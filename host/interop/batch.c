@@ -21,11 +21,13 @@ slab_status batch_check(const char *function, slab_query query, size_t count, sl
 static slab_status enqueue(const snapshot *scene, slab_query query, size_t count, const slab_cast_options *options,
                            launch *l, gpu_queue *queue, gpu_order order) {
   const device_scene on = device_scene_of(scene, 0);
-  uint32_t at[sizeof l->uniforms.at / sizeof *l->uniforms.at];
+  const cast_uniforms placed = l->uniforms;
   if (count == 0) return driver_of(on.device)->mark(queue, order, "an empty batch");
-  memcpy(at, l->uniforms.at, sizeof at);
   cast_uniforms_of(scene, query, options, &l->uniforms);
-  memcpy(l->uniforms.at, at, sizeof at);
+  memcpy(l->uniforms.at, placed.at, sizeof placed.at);
+  l->uniforms.masks_begin = placed.masks_begin;
+  l->uniforms.after_begin = placed.after_begin;
+  if (l->masks != NULL) l->uniforms.masked = 1;
   l->uniforms.rays = (uint32_t)count;
   l->uniforms.skip = l->skips != NULL;
   l->uniforms.invalid = l->invalid != NULL;

@@ -12,6 +12,7 @@
 #include "opencl/opencl.h"
 #include "opencl/probe.h"
 #include "scene/scene.h"
+#include "work/uniforms.h"
 
 /* ---- contexts ---- */
 
@@ -112,6 +113,12 @@ static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
         check_span("slab_enqueue", cl, "offsets", &b->offsets, (n + 1) * sizeof(cl_uint), SPAN_UNIT, &at[AT_OFFSETS]);
   if (status == SLAB_OK && b->skip.buffer != NULL)
     status = check_span("slab_enqueue", cl, "skip", &b->skip, n * sizeof(slab_primitive_id), SPAN_UNIT, &at[AT_SKIPS]);
+  if (status == SLAB_OK && b->masks.buffer != NULL)
+    status =
+        check_span("slab_enqueue", cl, "masks", &b->masks, n * sizeof(cl_uint), SPAN_UNIT, &l->uniforms.masks_begin);
+  if (status == SLAB_OK && b->after.buffer != NULL)
+    status = check_span("slab_enqueue", cl, "after", &b->after, n * sizeof(slab_short_hit), SPAN_UNIT,
+                        &l->uniforms.after_begin);
   if (status == SLAB_OK && b->invalid.buffer != NULL)
     status = check_span("slab_enqueue", cl, "invalid", &b->invalid, sizeof(cl_uint), SPAN_UNIT, &at[AT_INVALID]);
   if (status == SLAB_OK && b->counted.buffer != NULL)
@@ -126,6 +133,8 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   if (status == SLAB_OK) status = check_device("slab_enqueue", scene->context);
   if (status != SLAB_OK) return status;
   status = batch_check("slab_enqueue", b->query, b->count, b->cull, b->edges);
+  if (status == SLAB_OK)
+    status = check_own("slab_enqueue", b->query, b->mask, b->masks.buffer != NULL, b->after.buffer != NULL);
   if (status != SLAB_OK) return status;
   const opencl_device *d = cl_of(&scene->context->devices[0]);
   return objects_check_queue("slab_enqueue", d->context, d->id, queue);
@@ -146,6 +155,8 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
   l.results = buffer_of(b->results.buffer);
   l.offsets = b->query == SLAB_ALL ? buffer_of(b->offsets.buffer) : NULL;
   l.skips = buffer_of(b->skip.buffer);
+  l.masks = buffer_of(b->masks.buffer);
+  l.after = buffer_of(b->after.buffer);
   l.invalid = buffer_of(b->invalid.buffer);
   l.counted = buffer_of(b->counted.buffer);
   return batch_enqueue(scene, "slab_enqueue", b->query, b->count, &options, &l, queue_of(queue),

@@ -42,6 +42,12 @@ const native_variant *native_variant_of(const device_scene *on, native_program p
   return v != NULL ? v : n->of[program][query][instances ? KINDS_instances : KINDS_all];
 }
 
+/* The variant for rays with masks and hits to begin after of their own. */
+static const native_variant *own_variant_of(const device_scene *on, native_program program) {
+  const native_device *n = on->device->opened;
+  return n->of[program][QUERY_TOLD][on->scene->has_instances ? KINDS_own_instances : KINDS_own];
+}
+
 /* One of the ways to cast the pieces of a chunk. */
 typedef struct way {
   const native_variant *flat;   /* of small scenes: all primitives are tested, and the others are not used; or NULL */
@@ -55,12 +61,16 @@ typedef struct flight {
   const device_scene *on;
   const native_scene *scene, *beside; /* beside: for brute force, where single rays may be cast so; else NULL */
   const native_variant *flat, *compressed, *attributes; /* NULL: not used */
-  way ways[1 + CHUNK_SAMPLES];                          /* the chunk's, and those of its samples */
-  uint32_t way_count;                                   /* 0: a scene without traversals */
+  const native_variant *own;                            /* of a wide BVH, where `has_own`; else NULL */
+  bool has_own; /* rays have masks or hits to begin after of their own: the variants above are those that know them */
+  way ways[1 + CHUNK_SAMPLES]; /* the chunk's, and those of its samples */
+  uint32_t way_count;          /* 0: a scene without traversals */
   const slab_ray *rays;
   void *results;
   size_t result_size;
   const slab_primitive_id *skips;
+  const uint32_t *masks;
+  const slab_short_hit *after;
   cast_uniforms uniforms;
   chunk_memory memory;
   uint8_t *fallback;
@@ -283,9 +293,25 @@ static void run_tiled(flight *f, size_t number) {
   tiles_copy(&f->tiles, &span, false, &own.results, f->results, f->result_size);
 }
 
+/* Rays with masks and hits of their own are cast one by one. */
+static void run_own(flight *f, size_t number) {
+  const native_scene *s = f->scene;
+  if (f->flat != NULL)
+    f->flat->kernel.own_flat(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips, &f->invalid,
+                             f->uniforms, f->masks, f->after);
+  else if (f->compressed != NULL)
+    f->compressed->kernel.own_compressed(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips,
+                                         &f->invalid, f->uniforms, s->nodes, f->masks, f->after);
+  else
+    f->own->kernel.own_wide(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips, &f->invalid,
+                            f->uniforms, s->nodes, NULL, NULL, f->masks, f->after);
+}
+
 static void run_piece(void *argument, size_t number) {
   flight *f = argument;
-  if (f->flat != NULL) {
+  if (f->has_own) {
+    run_own(f, number);
+  } else if (f->flat != NULL) {
     f->flat->kernel.flat(number, f->rays, f->results, f->memory.offsets, f->scene->table, f->scene->blocks, f->skips,
                          &f->invalid, f->uniforms);
   } else if (f->compressed != NULL) {
@@ -341,11 +367,24 @@ static way way_of(const flight *f, slab_query query, slab_traversal traversal) {
                .cast_rays = (interleaved != NULL ? interleaved : variant(f, NATIVE_WIDE, query))->kernel.wide};
 }
 
+static void choose_own(flight *f) {
+  if (!f->on->scene->has_bvh)
+    f->flat = own_variant_of(f->on, NATIVE_FLAT);
+  else if (device_scene_has_traversals(f->on))
+    f->own = own_variant_of(f->on, NATIVE_WIDE);
+  else
+    f->compressed = own_variant_of(f->on, NATIVE_COMPRESSED);
+}
+
 static void choose_variants(flight *f, slab_query query) {
   const chunk *of = f->of;
-  f->flat = f->compressed = f->attributes = NULL;
+  f->flat = f->compressed = f->attributes = f->own = NULL;
   f->interleaved = f->lists = false;
   f->way_count = 0;
+  if (f->has_own) {
+    choose_own(f);
+    return;
+  }
   const bool all_alone = f->beside != NULL && of->traversal == SLAB_TRAVERSAL_SINGLE && of->samples[0].each == 0;
   if (all_alone) f->scene = f->beside;
   if (all_alone || !f->on->scene->has_bvh) {
@@ -405,6 +444,9 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->result_size = c->result_size;
   chunk_uniforms(c, of, &f->uniforms);
   f->skips = f->uniforms.skip ? c->options->skip + of->first : NULL;
+  f->has_own = has_own_rays(c->options);
+  f->masks = f->has_own && c->options->masks != NULL ? c->options->masks + of->first : NULL;
+  f->after = f->has_own && c->options->after != NULL ? c->options->after + of->first : NULL;
   f->memory = (chunk_memory){0};
   f->fallback = NULL;
   f->tiled = false;

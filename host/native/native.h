@@ -17,6 +17,19 @@ typedef void native_wide(size_t work_item, const slab_ray *, void *results, cons
 typedef void native_compressed(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
                                const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
                                volatile uint32_t *invalid, cast_uniforms, const compressed_node *);
+/* Those of rays with masks and hits to begin after of their own; NULL: they have none. */
+typedef void native_own_flat(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
+                             const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
+                             volatile uint32_t *invalid, cast_uniforms, const uint32_t *masks,
+                             const slab_short_hit *after);
+typedef void native_own_wide(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
+                             const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
+                             volatile uint32_t *invalid, cast_uniforms, const bvh_node *, const uint8_t *fallback,
+                             const uint32_t *sorted, const uint32_t *masks, const slab_short_hit *after);
+typedef void native_own_compressed(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
+                                   const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
+                                   volatile uint32_t *invalid, cast_uniforms, const compressed_node *,
+                                   const uint32_t *masks, const slab_short_hit *after);
 typedef void native_pairs(size_t work_item, const slab_ray *, const float *shapes, slab_interval *, uint32_t kind,
                           uint32_t count, uint32_t first);
 
@@ -26,6 +39,9 @@ typedef void native_pairs(size_t work_item, const slab_ray *, const float *shape
 #define KERNEL_OF_packet(name) native_wide name
 #define KERNEL_OF_attributes(name) native_wide name
 #define KERNEL_OF_compressed(name) native_compressed name
+#define KERNEL_OF_own_flat(name) native_own_flat name
+#define KERNEL_OF_own_wide(name) native_own_wide name
+#define KERNEL_OF_own_compressed(name) native_own_compressed name
 #define KERNEL_OF_pairs(name) native_pairs name
 
 typedef enum native_program {
@@ -45,6 +61,8 @@ typedef enum native_kinds {
   KINDS_all,
   KINDS_instances,
   KINDS_instanced_triangles,
+  KINDS_own,
+  KINDS_own_instances,
   NATIVE_KINDS
 } native_kinds;
 
@@ -52,12 +70,15 @@ typedef union native_kernel {
   native_flat *flat;
   native_wide *wide, *packet, *attributes;
   native_compressed *compressed;
+  native_own_flat *own_flat;
+  native_own_wide *own_wide;
+  native_own_compressed *own_compressed;
   native_pairs *pairs;
 } native_kernel;
 
 typedef struct native_variant {
   native_program program;
-  slab_query query;
+  uint32_t query;     /* a slab_query, or QUERY_TOLD */
   native_kinds kinds; /* of the scenes that it casts on */
   uint32_t lanes;     /* of packets the rays */
   native_kernel kernel;
@@ -75,7 +96,7 @@ extern const native_level native_levels[];
 
 /* An open processor: the variants of its level. NULL: it has none. */
 typedef struct native_device {
-  const native_variant *of[NATIVE_PROGRAMS][PROGRAM_QUERIES][NATIVE_KINDS];
+  const native_variant *of[NATIVE_PROGRAMS][PROGRAM_QUERIES + 1][NATIVE_KINDS]; /* the last are those of QUERY_TOLD */
 } native_device;
 
 /* A committed scene: arrays of the library, used in place. */

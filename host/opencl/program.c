@@ -32,9 +32,9 @@ static const char *division_of(const device *d) {
 /* Rays in flight per work-item. Rays are interleaved only where lanes hold a node's children, and not where a buffer
  * holds their number: such casts are slab_enqueue's, one ray after the other. */
 static uint32_t rays_in_flight(const device *d, const program_key *key) {
-  return key->source == PROGRAM_WIDE && !key->counted && program_lanes(d, PROGRAM_WIDE) == BVH_WIDTH
-             ? d->tuning->in_flight
-             : 1;
+  const bool one_by_one = key->own || key->counted;
+  const bool interleaves = key->source == PROGRAM_WIDE && !one_by_one && program_lanes(d, PROGRAM_WIDE) == BVH_WIDTH;
+  return interleaves ? d->tuning->in_flight : 1;
 }
 
 /* Rays per ray pair: 2 where registers hold the lanes of both rays. It needs exact_divide, because the emulated
@@ -65,7 +65,7 @@ static void lane_options(const device *d, char *text, size_t size) {
 
 static void variant_options(const program_key *key, char *text, size_t size) {
   const size_t used = strlen(text);
-  snprintf(text + used, size - used, "%s%s", key->closed ? " -DSLAB_CLOSED" : "",
+  snprintf(text + used, size - used, "%s%s%s", key->closed ? " -DSLAB_CLOSED" : "", key->own ? " -DSLAB_OWN=1" : "",
            key->counted ? " -DSLAB_COUNTED" : "");
 }
 

@@ -12,7 +12,9 @@
 static slab_status check_cast(const cast *c) {
   const slab_cast_options *o = c->options;
   if (c->n > 0 && c->rays == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
-  return o == NULL ? SLAB_OK : check_rules(c->function, o->cull, o->edges);
+  if (o == NULL) return SLAB_OK;
+  const slab_status status = check_rules(c->function, o->cull, o->edges);
+  return status == SLAB_OK && has_own_rays(o) ? check_own_rays(c->function, c->query, c->n, o) : status;
 }
 
 /* Begins a cast on what the last commit made. After a success its end is scene_leave. */
@@ -81,6 +83,8 @@ static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, 
   slab_cast_options options = {0};
   if (c->options != NULL) options = *c->options;
   if (options.skip != NULL) options.skip += first;
+  if (options.masks != NULL) options.masks += first;
+  if (options.after != NULL) options.after += first;
   cast some = *c;
   some.query = query;
   some.rays += first;

@@ -200,22 +200,26 @@ static bool casts_closed(const device_worker *s) {
   return triangles && options != NULL && options->edges == SLAB_EDGES_CLOSED;
 }
 
+/* Rays with masks and hits of their own are cast one by one. */
+static bool casts_own(const device_worker *s) { return has_own_rays(s->cast_job->cast->options); }
+
 static offer offered_now(const device_worker *s) {
   offer o = s->on.device->backend->offers(&s->on, s->cast_job->cast->query);
   if (casts_closed(s)) o.traversals &= ~(1u << SLAB_TRAVERSAL_PACKETS);
+  if (casts_own(s)) o.traversals = 1u << SLAB_TRAVERSAL_SINGLE;
   return o;
 }
 
 /* What the context asks for, where there are several traversals. */
 static slab_traversal traversal_wanted(const device_worker *s) {
   const device *d = s->on.device;
-  if (!device_scene_has_traversals(&s->on) || d->info.lane_width == 1) return SLAB_TRAVERSAL_SINGLE;
+  if (!device_scene_has_traversals(&s->on) || d->info.lane_width == 1 || casts_own(s)) return SLAB_TRAVERSAL_SINGLE;
   return d->traversal == SLAB_TRAVERSAL_PACKETS && casts_closed(s) ? SLAB_TRAVERSAL_SINGLE : d->traversal;
 }
 
 /* Nothing is learned where rays are not interleaved. */
 static flat_choice flat_choice_of(const device_worker *s) {
-  if (s->on.state->beside == NULL || s->on.device->traversal != SLAB_TRAVERSAL_AUTO) return FLAT_NEVER;
+  if (casts_own(s) || s->on.state->beside == NULL || s->on.device->traversal != SLAB_TRAVERSAL_AUTO) return FLAT_NEVER;
   const bool interleaves = (s->offered.traversals >> SLAB_TRAVERSAL_INTERLEAVED & 1) != 0;
   if (interleaves) return FLAT_BY_RESULTS;
   return is_flat_likely(s->on.scene) ? FLAT_BY_ORDER : FLAT_NEVER;

@@ -1,6 +1,7 @@
 /* What a cast is for a chunk: the uniforms that its options mean, its results. */
 #include "work/uniforms.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -8,11 +9,13 @@
 void cast_uniforms_of(const snapshot *scene, slab_query query, const slab_cast_options *options, cast_uniforms *u) {
   *u = scene->uniforms;
   u->ids = query == SLAB_NEAREST;
+  u->query = PROGRAM_QUERY(query);
   if (options == NULL) return;
   if (options->mask != 0) u->mask = options->mask;
   for (uint32_t g = 0; u->mask != UINT32_MAX && g < scene->geometries; g++)
     if ((scene->table[g].mask & u->mask) == 0) u->masked = 1;
   if (u->mask != UINT32_MAX && scene->has_instances) u->masked = 1; /* models have masks too */
+  if (options->masks != NULL) u->masked = 1;
   u->rules = (uint32_t)options->cull | (options->edges == SLAB_EDGES_CLOSED ? RULE_CLOSED : 0);
   u->face_forward = options->face_forward != 0;
   u->skip = options->skip != NULL;
@@ -49,4 +52,19 @@ slab_status check_rules(const char *function, slab_cull cull, slab_edges edges) 
   if ((unsigned)edges > SLAB_EDGES_CLOSED)
     return fail(SLAB_INVALID_ARGUMENT, "%s: edges is %d, not a slab_edges", function, (int)edges);
   return SLAB_OK;
+}
+
+slab_status check_own(const char *function, slab_query query, uint32_t mask, bool masks, bool after) {
+  if (masks && mask != 0)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: mask is 0x%x, and masks are given; it must be 0 then", function, mask);
+  if (after && query == SLAB_INTERVAL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: after is given, and intervals have no order to begin in", function);
+  return SLAB_OK;
+}
+
+slab_status check_own_rays(const char *function, slab_query query, size_t n, const slab_cast_options *o) {
+  const slab_status status = check_own(function, query, o->mask, o->masks != NULL, o->after != NULL);
+  for (size_t i = 0; status == SLAB_OK && o->after != NULL && i < n; i++)
+    if (isnan(o->after[i].t)) return fail(SLAB_INVALID_ARGUMENT, "%s: after[%zu]: t is NaN", function, i);
+  return status;
 }

@@ -43,6 +43,11 @@ typedef struct cast {
 /* The hits of a ray that SLAB_ALL lists at most; 0: all. */
 static inline uint32_t max_hits(const cast *c) { return c->options != NULL ? c->options->max_hits : 0; }
 
+/* Whether rays have masks, or hits to begin after, of their own: they are cast one by one, by programs of SLAB_OWN. */
+static inline bool has_own_rays(const slab_cast_options *options) {
+  return options != NULL && (options->masks != NULL || options->after != NULL);
+}
+
 /* The uniforms of a cast with these options (NULL: none), without the number of rays. */
 void cast_uniforms_of(const snapshot *, slab_query, const slab_cast_options *, cast_uniforms *);
 /* The same of a chunk. Invalid rays of SLAB_ALL with offsets are not counted: they were when the hits were counted. */
@@ -54,5 +59,9 @@ slab_status chunk_look(const cast *, hit_batch *, uint32_t threads);
 /* Calls the progress callback, which must be set, with the floating-point state of its caller. */
 int call_progress(const slab_cast_options *, arithmetic *callers, uint64_t done, uint64_t total);
 slab_status check_rules(const char *function, slab_cull, slab_edges);
+/* Whether masks and hits to begin after go together with the mask and the query. */
+slab_status check_own(const char *function, slab_query, uint32_t mask, bool masks, bool after);
+/* The same of arrays of the host, and that no t is NaN. */
+slab_status check_own_rays(const char *function, slab_query, size_t n, const slab_cast_options *);
 
 #endif

@@ -117,6 +117,23 @@ typedef struct scene_view {
   bool unordered; /* interleaved rays visit children in the order of their slots */
 } scene_view;
 
+/* What rays have of their own, one entry each; NULL: they have none. They are parameters, arguments and members of
+ * kernels with SLAB_OWN alone. So others stay as they are. */
+#if SLAB_OWN
+typedef struct own_arrays {
+  GLOBAL const uint *masks;           /* sees a geometry where the two have a common bit */
+  GLOBAL const slab_short_hit *after; /* is given what follows */
+} own_arrays;
+#define OWN_PARAMETERS , const global uint *masks, const global slab_short_hit *after
+#define OWN_GIVEN \
+  , { masks, after }
+#define OWN_ARRAYS own_arrays own;
+#else
+#define OWN_PARAMETERS
+#define OWN_GIVEN
+#define OWN_ARRAYS
+#endif
+
 /* The arrays of a cast: what it reads and writes for each ray. */
 typedef struct cast_arrays {
   GLOBAL const slab_ray *rays;
@@ -125,6 +142,7 @@ typedef struct cast_arrays {
   GLOBAL const slab_primitive_id *skips; /* where cast.skip is 1 */
   volatile GLOBAL uint *invalid;         /* one counter, where cast.invalid is 1 */
   GLOBAL const uint *sorted;             /* the ray numbers in casting order; NULL: the order of the array */
+  OWN_ARRAYS
 #ifdef SLAB_NATIVE
   struct deferred_hit *held; /* SLAB_ALL: where the work-item's lists begin, see listing.h */
   size_t first_walk;         /* the number of the first of them */
@@ -155,8 +173,8 @@ typedef union hit_entry {
 /* Where the results begin. */
 INLINE GLOBAL void *results_begin(const cast_arrays *arrays, const cast_uniforms *cast) {
   const size_t at = cast->at[AT_RESULTS];
-  return SLAB_QUERY == SLAB_ANY ? (GLOBAL void *)((GLOBAL uchar *)arrays->results + at)
-                                : (GLOBAL void *)((GLOBAL uint *)arrays->results + at);
+  return QUERY_OF(cast) == SLAB_ANY ? (GLOBAL void *)((GLOBAL uchar *)arrays->results + at)
+                                    : (GLOBAL void *)((GLOBAL uint *)arrays->results + at);
 }
 #endif
 

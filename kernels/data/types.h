@@ -31,6 +31,10 @@ enum { ROWS_MOST = sizeof(shape_longest) / sizeof(float) };
 #define SLAB_INSTANCES 0 /* 1: the scene has instances */
 #endif
 
+#ifndef SLAB_OWN
+#define SLAB_OWN 0 /* 1: rays have a mask or a hit to begin after of their own */
+#endif
+
 /* The start of a geometry is counted in units of 16 floats, so that 32 bits reach 256 GiB. */
 #define BLOCK_UNIT 16
 
@@ -193,6 +197,11 @@ typedef struct hit_list {
 /* The query whose program answers a query. */
 #define PROGRAM_QUERY(query) ((query) == SLAB_NEAREST ? SLAB_DISTANCE : (query))
 
+/* The SLAB_QUERY of programs that answer every query, as the cast tells. Compiled ahead those of rays with masks and
+ * hits of their own are so: there is one, where others are six. */
+#define QUERY_TOLD PROGRAM_QUERIES
+#define QUERY_OF(cast) (SLAB_QUERY == QUERY_TOLD ? (cast)->query : (uint32_t)SLAB_QUERY)
+
 /* Whether the attributes of a launch's closest hits wait for attributes.cl, where it is used. Of one or two rays each
  * is computed at once: one takes 75 ns less on average, two 25 (kitten.obj), four or more take longer. */
 #define ATTRIBUTES_WAIT(rays) ((rays) > 2)
@@ -214,12 +223,16 @@ typedef struct cast_uniforms {
                             AT_RESULTS of SLAB_ANY in bytes */
   uint32_t packet;       /* BVHs: rays per packet where some have been cast in packets, else 0 */
   uint32_t farthest;     /* packets, SLAB_ANY: 1: of the children that most rays may overlap the farthest comes first */
-  uint32_t masked;       /* BVHs: 1 where the mask hides some geometry from this cast */
+  uint32_t masked;       /* BVHs: 1 where the mask, or one of a ray, may hide some geometry from this cast */
   uint32_t units;        /* wide BVHs: BLOCK_UNITs of all blocks */
   uint32_t instances;    /* where the array of instances begins among the blocks, in BLOCK_UNITs */
   uint32_t models;       /* the same of the models */
   hit_room room;         /* SLAB_ALL */
   bvh_outside outside[OUTSIDE_KINDS];
+  /* Programs with SLAB_OWN alone. */
+  uint32_t query;       /* PROGRAM_QUERY, for those of QUERY_TOLD */
+  uint32_t masks_begin; /* where in their buffers masks and after begin, in units of 4 bytes */
+  uint32_t after_begin;
 } cast_uniforms;
 
 #endif

@@ -50,7 +50,7 @@ INLINE uint tile_held(scene_blocks blocks, const geometry_entry *entry, uint fir
 INLINE void flat_cast(query_state *q, const prepared_ray *ray, const scene_view *scene) {
   for (uint g = 0; g < scene->cast->geometries; g++) {
     const geometry_entry entry = scene->table[g];
-    if ((entry.mask & scene->cast->mask) == 0) continue;
+    if ((entry.mask & own_mask(OWN_OF(q), scene->cast)) == 0) continue;
     for (uint first = 0, held; first < entry.count; first += held) {
       held = tile_held(scene->blocks, &entry, first, entry.count);
       const uint end = entry.count - first < held ? entry.count : first + held;

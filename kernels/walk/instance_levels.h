@@ -8,7 +8,7 @@
  * entered too late. enter: the t of that. */
 INLINE uint level_instance(const query_state *q, const scene_view *scene, uint global_id, float enter) {
   const geometry_entry group = *model_entry_of(scene, q->levels[q->level].model, global_id);
-  if (enter > q->limit || (group.mask & scene->cast->mask) == 0) return SLAB_MISS;
+  if (enter > q->limit || (group.mask & own_mask(OWN_OF(q), scene->cast)) == 0) return SLAB_MISS;
   return group.first + (global_id - group.global_id_base);
 }
 

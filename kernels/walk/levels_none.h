@@ -27,16 +27,25 @@ INLINE void query_skips(query_state *q, const scene_view *scene, slab_primitive_
   q->skip = skipped_global_id(scene->table, scene->cast->geometries, skip);
 }
 
-INLINE void query_take(query_state *q, const prepared_ray *ray, query_crossing c, const scene_view *scene) {
-  query_keep(q, ray, &c, &q->limit, scene->cast);
+INLINE slab_primitive_id query_id(const query_state *q, const query_crossing *c, const scene_view *scene) {
+  const uint geometry = geometry_of(scene->table, scene->cast->geometries, c->global_id);
+  const slab_primitive_id id = {c->global_id - scene->table[geometry].global_id_base, geometry};
+  (void)q;
+  return id;
 }
 
-/* A flat scene applies the mask to whole geometries instead. */
+INLINE bool query_take(query_state *q, const prepared_ray *ray, query_crossing c, const scene_view *scene) {
+  if (!query_follows(q, ray, &c, scene)) return false;
+  query_keep(q, ray, &c, &q->limit, scene->cast);
+  return true;
+}
+
+/* A flat scene applies masks to whole geometries instead. */
 INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const scene_view *scene) {
   const cast_uniforms *cast = scene->cast;
   if (primitive_is_surface(kind) && global_id == q->skip) return true;
   if (!SLAB_TREE || cast->masked == 0) return false;
-  return (scene->table[geometry_of(scene->table, cast->geometries, global_id)].mask & cast->mask) == 0;
+  return (scene->table[geometry_of(scene->table, cast->geometries, global_id)].mask & own_mask(OWN_OF(q), cast)) == 0;
 }
 
 /* The hit of a primitive. `where` is its block in a BVH. In a flat scene the global primitive id gives the block. */

@@ -79,14 +79,22 @@ INLINE void query_skips(query_state *q, const scene_view *scene, slab_primitive_
   q->skipped = skip.geometry;
 }
 
+INLINE slab_primitive_id query_id(const query_state *q, const query_crossing *c, const scene_view *scene) {
+  GLOBAL const geometry_entry *entry = model_entry_of(scene, q->levels[q->level].model, c->global_id);
+  const slab_primitive_id id = {c->global_id - entry->global_id_base, c->geometry};
+  return id;
+}
+
 /* Takes a crossing of the ray on the traversal's level. */
-INLINE void query_take(query_state *q, const prepared_ray *ray, query_crossing c, const scene_view *scene) {
+INLINE bool query_take(query_state *q, const prepared_ray *ray, query_crossing c, const scene_view *scene) {
   (void)ray;
   c.geometry = level_geometry(q, scene, c.global_id);
   c.t = level_t(q->levels, q->level, c.t);
   c.leave = level_t(q->levels, q->level, c.leave);
+  if (!query_follows(q, &q->levels[0].ray, &c, scene)) return false;
   query_keep(q, &q->levels[0].ray, &c, &q->scene_limit, scene->cast);
   q->limit = level_limit(q->levels, q->level, q->scene_limit);
+  return true;
 }
 
 /* Whether this primitive is hidden from the ray: it is skipped, or the cast's mask excludes its geometry. */
@@ -95,7 +103,7 @@ INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const s
   GLOBAL const model_entry *model = q->levels[q->level].model;
   if (primitive_is_surface(kind) && global_id == q->skip && level_geometry(q, scene, global_id) == q->skipped)
     return true;
-  return cast->masked != 0 && (model_entry_of(scene, model, global_id)->mask & cast->mask) == 0;
+  return cast->masked != 0 && (model_entry_of(scene, model, global_id)->mask & own_mask(OWN_OF(q), cast)) == 0;
 }
 
 /* The hit of a primitive that may be in a model. geometry: its geometry in the scene, whose ray is given. */

@@ -28,7 +28,7 @@ typedef struct listing {
  * the cast. first_walk: the first of their arguments walk of listing_begin; in a wide BVH FIRST_WALK. */
 #ifdef SLAB_NATIVE
 #define LIST_HELD 8 /* hits */
-#define LISTS_HELD(lists) (SLAB_QUERY == SLAB_ALL ? (lists)*LIST_HELD : 1)
+#define LISTS_HELD(lists) (SLAB_QUERY == SLAB_ALL || SLAB_QUERY == QUERY_TOLD ? (lists)*LIST_HELD : 1)
 INLINE void lists_given(cast_arrays *arrays, deferred_hit *held, size_t first_walk) {
   arrays->held = held;
   arrays->first_walk = first_walk;

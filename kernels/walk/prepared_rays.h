@@ -59,6 +59,8 @@ INLINE void prepared_rays_fill(prepared_rays *f, const cast_arrays *arrays, cons
   f->count = count;
   columns_of_rays(arrays, cast, first, count, column);
   UNROLL for (uint i = 0; i < RAY_WORDS; i++) lanes_store(column[i], field[i]);
+  for (size_t k = 0; SLAB_OWN && k < count; k++)
+    own_spoils(arrays, cast, ray_number(arrays->sorted, first + k), &field[3][k]);
   for (size_t k = 0; k < LANES; k++) {
     const slab_ray given = {
         {field[0][k], field[1][k], field[2][k]}, field[3][k], {field[4][k], field[5][k], field[6][k]}, field[7][k]};

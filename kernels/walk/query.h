@@ -1,10 +1,16 @@
 /* The query of a cast, as a policy over one traversal. The traversal reports crossings. The query keeps what it needs
- * and limits how far the ray still has to be traced. SLAB_QUERY is a constant, so each program holds one query. */
+ * and limits how far the ray still has to be traced. SLAB_QUERY is a constant, so each program
+ * holds one query, but those of QUERY_TOLD. */
 #ifndef WALK_QUERY_H
 #define WALK_QUERY_H
 
 #include "maths/answer.h"
 #include "walk/listing.h"
+#if SLAB_OWN
+#include "walk/own_some.h"
+#else
+#include "walk/own_none.h"
+#endif
 #if SLAB_INSTANCES
 #include "walk/levels_some.h"
 #else
@@ -22,6 +28,9 @@ INLINE query_state query_fresh(const prepared_ray *ray) {
   return q;
 }
 
+/* Gives a ray its own mask, and the hit that it begins after. Where rays have none of their own nothing is kept. */
+INLINE void query_owns(query_state *q, uint mask, slab_short_hit after) { own_set(OWN_OF(q), mask, after); }
+
 /* The state for ray i. walk: its index among the rays in flight, over all work-items; used by SLAB_ALL. */
 INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *arrays, const scene_view *scene, size_t i,
                                size_t walk) {
@@ -31,7 +40,8 @@ INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *array
     const global uint *skips = (const global uint *)arrays->skips + cast->at[AT_SKIPS];
     query_skips(&q, scene, ((const global slab_primitive_id *)skips)[i]);
   }
-  if (SLAB_QUERY == SLAB_ALL) q.list = listing_begin(arrays, cast, i, walk);
+  query_owns(&q, own_mask_given(arrays, cast, i), own_after_given(arrays, cast, i));
+  if (QUERY_OF(cast) == SLAB_ALL) q.list = listing_begin(arrays, cast, i, walk);
   if (ray->state == RAY_INVALID && cast->invalid != 0) atomic_inc(arrays->invalid + cast->at[AT_INVALID]);
   return q;
 }
@@ -40,15 +50,16 @@ INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *array
  * force first + k, and from `end` on lanes repeat the last primitive. True when the ray is done. */
 INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask hit, real t, real leave, uint first,
                         uint end, const global uint *global_ids, uint where, const scene_view *scene) {
+  const uint query = QUERY_OF(scene->cast);
   for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
     uint lane = lowest_lane(bits);
     uint global_id = SLAB_TREE ? global_ids[lane] : first + lane;
     if ((SLAB_TREE ? 1 : LANES) > 1 && global_id >= end) break;
     if (query_hides(q, kind, global_id, scene)) continue;
     const query_crossing c = {
-        lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, global_id, 0, where, lane};
-    query_take(q, ray, c, scene);
-    if (SLAB_QUERY == SLAB_ANY) return true;
+        lanes_at(t, lane), query == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, global_id, 0, where, lane};
+    if (!query_take(q, ray, c, scene)) continue;
+    if (query == SLAB_ANY) return true;
   }
   return false;
 }
@@ -58,8 +69,8 @@ INLINE bool query_block(query_state *q, const uint kind, const prepared_ray *ray
                         uint end, const global uint *global_ids, uint where, const scene_view *scene) {
   real t, leave = (real)(0.0f);
   const uint rules = scene->cast->rules;
-  mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->limit, rules, &t, &leave)
-                                         : primitive_surface(kind, ray, block, q->limit, rules, &t);
+  mask hit = QUERY_OF(scene->cast) == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->limit, rules, &t, &leave)
+                                                    : primitive_surface(kind, ray, block, q->limit, rules, &t);
   return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, end, global_ids, where, scene);
 }
 
@@ -81,22 +92,23 @@ INLINE slab_interval query_interval(const query_state *q, const prepared_ray *ra
 /* Writes the result of ray i. share: hits that the work-item has reserved, for SLAB_ALL. */
 INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_ray *given, const cast_arrays *arrays,
                       const scene_view *scene, size_t i, hit_share *share) {
+  const uint query = QUERY_OF(scene->cast);
   bool found = q->global_id != SLAB_MISS;
   global void *results = results_begin(arrays, scene->cast);
   const bool waits = (SLAB_DEFERRED & (SLAB_INTERLEAVED_ALONE | ATTRIBUTES_WAIT(scene->cast->rays))) != 0;
-  if (SLAB_QUERY == SLAB_CLOSEST && found && waits) {
+  if (query == SLAB_CLOSEST && found && waits) {
     const deferred_hit hit = {
         .t = q->t, .lane = q->lane, .geometry = QUERY_GEOMETRY(q), .global_id = q->global_id, .where = q->where};
     ((global hit_entry *)results)[i].deferred = hit; /* for attributes.cl */
-  } else if (SLAB_QUERY == SLAB_CLOSEST) {
+  } else if (query == SLAB_CLOSEST) {
     ((global slab_hit *)results)[i] = query_closest(q, ray, scene);
-  } else if (SLAB_QUERY == SLAB_DISTANCE) {
+  } else if (query == SLAB_DISTANCE) {
     distance_write(results, i, query_short_hit(q, ray, scene), scene->cast);
-  } else if (SLAB_QUERY == SLAB_ANY) {
+  } else if (query == SLAB_ANY) {
     ((global uchar *)results)[i] = found ? 1 : 0;
-  } else if (SLAB_QUERY == SLAB_COUNT) {
+  } else if (query == SLAB_COUNT) {
     ((global uint *)results)[i] = q->count;
-  } else if (SLAB_QUERY == SLAB_INTERVAL) {
+  } else if (query == SLAB_INTERVAL) {
     ((global slab_interval *)results)[i] = query_interval(q, ray, given, scene);
   } else if (SLAB_DEFERRED) {
     listing_defer(&q->list, share, scene->cast, i);

@@ -44,8 +44,9 @@ static oracle_geometry geometry(slab_shape kind, const void *primitives, uint32_
 static oracle_judgement judge_with(const oracle_geometry *g, slab_query query, slab_ray r, const void *result,
                                    uint64_t n, const slab_cast_options *options) {
   const oracle_scene scene = {.geometries = g, .count = 1};
+  const ray_own own = ray_own_of(options, 0);
   char why[256];
-  const oracle_judgement judgement = oracle_judge(&scene, query, &r, result, n, nothing, options, why, sizeof why);
+  const oracle_judgement judgement = oracle_judge(&scene, query, &r, result, n, &own, options, why, sizeof why);
   assert_int_equal(judgement == ORACLE_RIGHT, why[0] == '\0');
   return judgement;
 }
@@ -417,9 +418,12 @@ static void masks_skips_and_dropped(void **state) {
     const float *t;
   } cases[] = {{nothing, NULL, &two}, {second, NULL, &three}, {the_box, &boxes_only, &four}};
   for (size_t i = 0; i < 3; i++)
-    for (size_t k = 0; k < 3; k++)
-      assert_int_equal(oracle_judge(&scene, SLAB_DISTANCE, &r, cases[k].t, 1, cases[i].skip, cases[i].options, NULL, 0),
+    for (size_t k = 0; k < 3; k++) {
+      ray_own own = ray_own_of(cases[i].options, 0);
+      own.skip = cases[i].skip;
+      assert_int_equal(oracle_judge(&scene, SLAB_DISTANCE, &r, cases[k].t, 1, &own, cases[i].options, NULL, 0),
                        i == k ? ORACLE_RIGHT : ORACLE_WRONG);
+    }
 }
 
 static void invalid_and_empty_rays(void **state) {

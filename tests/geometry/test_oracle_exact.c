@@ -339,8 +339,8 @@ static slab_ray aim(random_state *r, const room *in, const float size[3]) {
 }
 
 static oracle_judgement judge_count(const oracle_scene *scene, const slab_ray *ray, uint32_t n) {
-  const slab_primitive_id nothing = {SLAB_MISS, SLAB_MISS};
-  return oracle_judge(scene, SLAB_COUNT, ray, &n, 1, nothing, NULL, NULL, 0);
+  const ray_own own = ray_own_of(NULL, 0);
+  return oracle_judge(scene, SLAB_COUNT, ray, &n, 1, &own, NULL, NULL, 0);
 }
 
 /* Rounding decides which triangle of a seam is hit, but exactly one is. A leak and a double hit must be proved
