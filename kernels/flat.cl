@@ -135,7 +135,8 @@ INLINE uint tile_of(const geometry_entry *entry) {
 KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays, global void *results,
                                           const global uint *offsets, const global geometry_entry *table,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
-                                          volatile global uint *invalid, const cast_uniforms cast OWN_PARAMETERS COUNTED_PARAMETERS) {
+                                          volatile global uint *invalid,
+                                          const cast_uniforms cast OWN_PARAMETERS COUNTED_PARAMETERS) {
   const scene_view scene = {.table = table, .blocks = BLOCKS_GIVEN, .cast = &cast};
   COUNTED_RAYS(ray_count, cast);
   const size_t begin = get_global_id(0) * cast.rays_each;

@@ -52,7 +52,8 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
                                           const global uint *offsets, const global geometry_entry *table,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                           volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
-                                          const global uchar *fallback, const global uint *sorted OWN_PARAMETERS COUNTED_PARAMETERS) {
+                                          const global uchar *fallback,
+                                          const global uint *sorted OWN_PARAMETERS COUNTED_PARAMETERS) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   deferred_hit lists[LISTS_HELD(1)];
   const size_t walk = FIRST_WALK(1);

@@ -88,7 +88,7 @@ typedef struct slab_program slab_program;
  * has; each adds to the time of the build. The program serves every scene of the context, and every later commit, that
  * is like this one: in its layout, with or without a BVH, with or without instances, and with no kind of primitives
  * that this one lacks (of scenes with instances all kinds). SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT
- * where an argument is NULL, queries is 0 or has SLAB_ALL or an unknown bit, or options change the arithmetic
+ * where an argument is NULL, queries is 0 or has an unknown bit, or options change the arithmetic
  * (-cl-fast-relaxed-math and its like); SLAB_UNSUPPORTED on a device that is not of OpenCL; SLAB_BUILD_FAILED, with the
  * compiler's log in the message, which has the source's own line numbers; SLAB_OUT_OF_MEMORY. Any thread. */
 SLAB_API slab_status slab_program_create(slab_scene *, const char *source, const char *options, uint32_t queries,

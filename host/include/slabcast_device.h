@@ -89,6 +89,12 @@ static inline slab_trace_options slab_trace_defaults(void) {
   return options;
 }
 
+/** What a walk begins after: (-inf, SLAB_MISS, SLAB_MISS). */
+static inline slab_short_hit slab_trace_begin(void) {
+  const slab_short_hit begin = {-INFINITY, SLAB_MISS, SLAB_MISS};
+  return begin;
+}
+
 /* For the definitions: `mask` is a name of theirs. */
 static inline uint32_t slab_trace_mask(const slab_trace_options *options) {
   return options->mask == 0 ? 0xFFFFFFFFu : options->mask;
@@ -123,6 +129,14 @@ static bool slab_trace_any_with(const slab_view *, const slab_ray *, const slab_
 static uint32_t slab_trace_count(const slab_view *, const slab_ray *);
 /** The same, with options. */
 static uint32_t slab_trace_count_with(const slab_view *, const slab_ray *, const slab_trace_options *);
+#endif
+#if SLAB_QUERIES >> 4 & 1 /* SLAB_ALL */
+/** Walks all hits of a ray, in the order of slab_all, and stores none: *hit becomes what follows it by (t, geometry,
+ * primitive). It begins with slab_trace_begin(). False, and a miss in *hit, where nothing follows. A hit whose t is NaN
+ * makes the ray invalid. */
+static bool slab_trace_next(const slab_view *, const slab_ray *, slab_short_hit *hit);
+/** The same, with options. */
+static bool slab_trace_next_with(const slab_view *, const slab_ray *, const slab_trace_options *, slab_short_hit *hit);
 #endif
 #if SLAB_QUERIES >> 5 & 1 /* SLAB_INTERVAL */
 /** The interval of the primitive that is entered first. */

@@ -47,10 +47,8 @@ static slab_status check_options(const char *options) {
 }
 
 static slab_status check_queries(uint32_t queries) {
-  const uint32_t known = ((1u << SLAB_QUERY_COUNT) - 1) & ~(1u << SLAB_ALL);
+  const uint32_t known = (1u << SLAB_QUERY_COUNT) - 1;
   if (queries == 0) return fail(SLAB_INVALID_ARGUMENT, "slab_program_create: queries is 0");
-  if ((queries & 1u << SLAB_ALL) != 0)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_program_create: queries has SLAB_ALL, which kernels cannot store");
   if ((queries & ~known) != 0)
     return fail(SLAB_INVALID_ARGUMENT, "slab_program_create: queries is 0x%x, with bits of no slab_query", queries);
   return SLAB_OK;

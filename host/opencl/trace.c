@@ -100,19 +100,24 @@ static void split_options(const char *options, growing *define, growing *undefin
   text_add(define, OF_ONE_RAY, strlen(OF_ONE_RAY));
 }
 
-/* The functions of one query. clang tells of a macro that takes a name's place, as some do where LANES is 1. */
+/* The functions of one query. Those of SLAB_ALL find what follows a hit, and store none: they are those of SLAB_NEAREST
+ * for rays with a hit to begin after. */
 static void add_query(growing *t, const trace_source *source, uint32_t query, const growing *define,
                       const growing *undefine) {
-  char number[64];
-  const int n = snprintf(number, sizeof number, "#define SLAB_QUERY %u\n", query);
-  text_add(t, number, (size_t)n);
+  static const char words[] =
+      " SLAB_FUNCTIONS SLAB_QUERY SLAB_OWN SLAB_TRACE SLAB_RAYS SLAB_TILE SLAB_IN_FLIGHT SLAB_RAY_PAIRS";
+  const bool walks = query == SLAB_ALL;
+  char begin[128];
+  const int n = snprintf(begin, sizeof begin, "#define SLAB_FUNCTIONS %u\n#define SLAB_QUERY %u\n#define SLAB_OWN %d\n",
+                         query, walks ? (unsigned)SLAB_DISTANCE : query, walks);
+  text_add(t, begin, (size_t)n);
   text_add(t, define->bytes, define->used);
   text_each(t, "#define %.*s SLAB_OWN_NAME(%.*s_)\n", source->names);
   text_embed(t, source->text, *source->count);
   text_each(t, "#undef %.*s\n", source->macros);
   text_each(t, "#undef %.*s\n", source->names);
   text_add(t, undefine->bytes, undefine->used);
-  text_each(t, "#undef %.*s\n", " SLAB_QUERY SLAB_TRACE SLAB_RAYS SLAB_TILE SLAB_IN_FLIGHT SLAB_RAY_PAIRS");
+  text_each(t, "#undef %.*s\n", words);
 }
 
 static void add_header(growing *t, const device *d, const program_key *key, uint32_t queries, growing *others) {
@@ -130,9 +135,9 @@ static void add_header(growing *t, const device *d, const program_key *key, uint
   text_embed(t, embedded_device, embedded_device_count);
   static const char begin[] =
       "#ifndef SLAB_OWN_NAME\n"
-      "#define SLAB_OWN_NAME(name) SLAB_OWN_NAME_OF(name, SLAB_QUERY)\n"
-      "#define SLAB_OWN_NAME_OF(name, query) SLAB_OWN_NAME_FOR(name, query)\n"
-      "#define SLAB_OWN_NAME_FOR(name, query) slab_own_##name##query\n"
+      "#define SLAB_OWN_NAME(name) SLAB_OWN_NAME_OF(name, SLAB_FUNCTIONS)\n"
+      "#define SLAB_OWN_NAME_OF(name, number) SLAB_OWN_NAME_FOR(name, number)\n"
+      "#define SLAB_OWN_NAME_FOR(name, number) slab_own_##name##number\n"
       "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored "
       "\"-Wmacro-redefined\"\n#endif\n";
   static const char end[] =

@@ -29,9 +29,9 @@ INLINE scene_view trace_scene(const slab_view *view, const cast_uniforms *cast) 
   return scene;
 }
 
-/* Traces a ray. own: the cast of this ray alone. */
-INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *given,
-                      const slab_trace_options *options) {
+/* Traces a ray. own: the cast of this ray alone. after: where SLAB_OWN is 1, what is found follows this hit. */
+INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *given, const slab_trace_options *options,
+                      slab_short_hit after) {
   ray_levels levels;
   own->cast = *(const cast_uniforms *)view->cast;
   own->cast.mask = slab_trace_mask(options);
@@ -43,6 +43,7 @@ INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *gi
   const scene_view scene = trace_scene(view, &own->cast);
   own->q = query_fresh(&own->ray);
   query_skips(&own->q, &scene, options->skip);
+  query_owns(&own->q, own->cast.mask, after);
   levels_begin(&own->q, &levels, &own->ray, &scene);
   if (own->ray.state == RAY_LIVE) TRACE_CAST(&own->q, &own->ray, &scene);
 }
@@ -52,7 +53,7 @@ INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *gi
 #define TRACE(type, name, result)                                                                            \
   static type name##_with(const slab_view *view, const slab_ray *given, const slab_trace_options *options) { \
     traced_ray own;                                                                                          \
-    trace_ray(&own, view, given, options);                                                                   \
+    trace_ray(&own, view, given, options, slab_trace_begin());                                               \
     const scene_view scene = trace_scene(view, &own.cast);                                                   \
     (void)scene;                                                                                             \
     return result;                                                                                           \
@@ -63,7 +64,22 @@ INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *gi
   }
 
 /* By the numbers of slab_query: a preprocessor knows no other. */
-#if SLAB_QUERY == 0
+#if SLAB_OWN
+static bool slab_trace_next_with(const slab_view *view, const slab_ray *given, const slab_trace_options *options,
+                                 slab_short_hit *hit) {
+  traced_ray own;
+  slab_ray ray = *given;
+  if (hit->t != hit->t) ray.t_min = hit->t; /* which makes it invalid */
+  trace_ray(&own, view, &ray, options, *hit);
+  const scene_view scene = trace_scene(view, &own.cast);
+  *hit = query_short_hit(&own.q, &own.ray, &scene);
+  return own.q.global_id != SLAB_MISS;
+}
+static bool slab_trace_next(const slab_view *view, const slab_ray *ray, slab_short_hit *hit) {
+  const slab_trace_options defaults = slab_trace_defaults();
+  return slab_trace_next_with(view, ray, &defaults, hit);
+}
+#elif SLAB_QUERY == 0
 TRACE(slab_hit, slab_trace_closest, query_closest(&own.q, &own.ray, &scene))
 #elif SLAB_QUERY == 1
 TRACE(slab_short_hit, slab_trace_nearest, query_short_hit(&own.q, &own.ray, &scene))
