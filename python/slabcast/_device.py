@@ -128,12 +128,30 @@ def _shared(made: Handle, options: tuple[object, ...]) -> Handle:
     return known if all(looks.count((device.name, device.platform)) == 1 for device in own) else made
 
 
-def _create(native: _structs.ContextOptions, context: c_void_p) -> None:
+def _create(native: _structs.ContextOptions) -> Handle:
+    context = c_void_p()
     try:
         must(library.slab_context_create(byref(native), byref(context)))
     except NoDevice as error:
         known = ", ".join(f"{i}: {device.name} ({device.platform})" for i, device in enumerate(devices()))
         raise NoDevice(f"{error}. The devices are {known}") from None
+    return Handle(context, library.slab_context_destroy)
+
+
+def _create_on(objects: tuple[int, int, int], native: _structs.ContextOptions) -> Handle:
+    """On an OpenCL context, a device and a queue."""
+    context = c_void_p()
+    must(library.slab_context_create_cl(*objects, byref(native), byref(context)))
+    return Handle(context, library.slab_context_destroy)
+
+
+def _kept(key: tuple[object, ...], create: Callable[[], Handle]) -> Handle:
+    """The context that is there under a key, or else a new one."""
+    with _contexts_lock:
+        known = _contexts.get(key)
+        if known is None:
+            known = _contexts[key] = create()
+        return known
 
 
 def open_context(device: Any, threads: int, traversal: str, layout: str) -> Handle:
@@ -143,25 +161,14 @@ def open_context(device: Any, threads: int, traversal: str, layout: str) -> Hand
         layout=index_of("layout", layout, _library.LAYOUTS),
         threads=word("threads", threads),
     )
-    context = c_void_p()
+    options = os.getpid(), threads, traversal, layout
     if type(device).__module__ == "torch":  # a torch.device: "cuda:1", "cpu"
         device = str(device)
     if device is None or isinstance(device, (str, int)):
-        options = os.getpid(), threads, traversal, layout
-        key = (None if device is None else str(device), *options)
-        with _contexts_lock:
-            known = _contexts.get(key)
-            if known is None:
-                native.device = None if device is None else str(device).encode()
-                _create(native, context)
-                known = _contexts[key] = _shared(Handle(context, library.slab_context_destroy), options)
-            return known
-    elif hasattr(device, "int_ptr") and hasattr(device, "context"):
-        must(
-            library.slab_context_create_cl(
-                device.context.int_ptr, device.device.int_ptr, device.int_ptr, byref(native), byref(context)
-            )
-        )
-    else:
-        raise InvalidArgument(f"device is {device!r}; what is taken is a name, an index or a queue of pyopencl")
-    return Handle(context, library.slab_context_destroy)
+        called = None if device is None else str(device)
+        native.device = None if called is None else called.encode()
+        return _kept((called, *options), lambda: _shared(_create(native), options))
+    if hasattr(device, "int_ptr") and hasattr(device, "context"):
+        objects = device.context.int_ptr, device.device.int_ptr, device.int_ptr
+        return _kept((objects, *options), lambda: _create_on(objects, native))
+    raise InvalidArgument(f"device is {device!r}; what is taken is a name, an index or a queue of pyopencl")

@@ -67,6 +67,18 @@ def test_a_part_of_an_array_and_none_of_it(queue, scenes):
     assert device.closest(cl_array.empty(queue, (0, 8), np.float32)).shape == (0,)
 
 
+def test_scenes_of_one_queue_are_models_of_each_other(queue, scenes):
+    model, host = scenes
+    placed = slabcast.Scene(queue)
+    placed.add_instances(model, np.eye(4)[None])
+    assert placed.closest(RAYS).tobytes() == host.closest(RAYS).tobytes()
+    for options in ({"threads": 1}, {"traversal": "single"}, {"layout": "wide"}):
+        with pytest.raises(slabcast.InvalidArgument, match="another context"):
+            slabcast.Scene(queue, **options).add_instances(model, np.eye(4)[None])
+    with pytest.raises(slabcast.InvalidArgument, match="another context"):
+        slabcast.Scene(cl.CommandQueue(queue.context)).add_instances(model, np.eye(4)[None])
+
+
 def test_what_a_device_cannot_read_is_refused(queue, scenes):
     device, host = scenes
     rays = cl_array.to_device(queue, RAYS)
