@@ -34,6 +34,7 @@ from ._library import (
     library,
 )
 from ._options import Options
+from ._program import Kernel, Program
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo, is_hit
 from ._scene import Scene
@@ -64,9 +65,11 @@ __all__ = [
     "Hits",
     "InvalidArgument",
     "InvalidState",
+    "Kernel",
     "NoDevice",
     "OutOfMemory",
     "PrecisionWarning",
+    "Program",
     "ScalarWarning",
     "Scene",
     "SceneInfo",

@@ -169,12 +169,16 @@ for _name, _arguments in {
     "points_from_doubles": (POINTER(DoubleHits), c_size_t, c_void_p),
     "enqueue": (c_void_p, POINTER(Batch), c_void_p, c_uint32, c_void_p, POINTER(c_void_p)),
     "enqueue_cuda": (c_void_p, POINTER(CudaBatch), c_void_p),
+    "context_objects": (c_void_p, POINTER(c_void_p), POINTER(c_void_p)),
+    "program_create": (c_void_p, c_char_p, c_char_p, c_uint32, POINTER(c_void_p)),
+    "program_kernel": (c_void_p, c_char_p, POINTER(c_void_p)),
+    "scene_bind": (c_void_p, c_void_p, c_uint32, POINTER(c_uint32)),
     "scene_update_mesh_cuda": (c_void_p, c_uint32, _mesh, c_void_p),
     "scene_update_instances_cuda": (*_update, c_void_p),
 }.items():
     _function = getattr(library, "slab_" + _name)
     _function.argtypes, _function.restype = _arguments, c_int
-for _name in ("scene_destroy", "context_destroy"):
+for _name in ("scene_destroy", "context_destroy", "program_destroy"):
     _function = getattr(library, "slab_" + _name)
     _function.argtypes, _function.restype = (c_void_p,), None
 library.slab_step_text.argtypes, library.slab_step_text.restype = (POINTER(Step), c_char_p, c_size_t), c_size_t
@@ -223,7 +227,7 @@ def flag(argument: str, value: Any) -> bool:
 
 
 class Handle:
-    """A context or scene of the library. It is destroyed with the last reference, so no call can lose it."""
+    """A context, scene or program of the library. It is destroyed with the last reference, so no call can lose it."""
 
     __slots__ = ("pointer", "_destroy", "__weakref__")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from ctypes import POINTER, addressof, byref, c_char, c_size_t, c_uint32, c_uint64, cast
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
@@ -20,6 +20,7 @@ from ._host_memory import place_of
 from ._library import Handle, InvalidArgument, InvalidState, flag, index_of, library, must, word
 from ._life import Life, placing
 from ._options import Array, Build, Layout, Mesh, Options, Query, Rows, Traversal, plain_options, skips_of
+from ._program import KernelQuery, Program
 from ._rays import Rays, no_room
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, CheckReport, Hits, SceneInfo, records
@@ -557,6 +558,24 @@ class Scene(Life):
         steps = (_structs.Step * count.value)()
         must(self._call(plain, array, lambda native: call(native, steps)))
         return explanation_of(found, place.primitive, place.geometry, list(steps))
+
+    def program(
+        self, source: str, queries: Union[KernelQuery, Iterable[KernelQuery]] = ("any",), options: Optional[str] = None
+    ) -> Program:
+        """Builds kernels of your own, that trace rays in this scene, for a scene on a device of OpenCL: Scene(queue)
+        with a queue of pyopencl, by which they are launched. The answers have the bits of a cast of the same rays.
+
+        Args:
+            source: OpenCL C 1.2, which includes <slabcast_device.h>; no such file is needed. The first parameters of
+                each kernel are SLAB_SCENE_PARAMETERS.
+            queries: the casts whose functions, such as slab_trace_any, the kernels call: one name or several, all but
+                "all". Each takes its time to build.
+            options: of the compiler, but none that change the arithmetic.
+
+        BuildFailed has the compiler's log, with the lines of `source`. Where the device is the processor, or a card by
+        CUDA, it raises Unsupported.
+        """
+        return Program(self, source, queries, options)
 
     def _cast(
         self, query: str, rays: Array, directions: Array, t_min: Array, t_max: Array, options: Options
