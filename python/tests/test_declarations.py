@@ -128,6 +128,7 @@ TAKEN = [
     'scene.commit("refit")',
     "hits = scene.closest(np.zeros((2, 8), np.float32), cull='back', edges='closed')",
     'scene.check("closest", np.zeros((2, 8), np.float32), hits)',
+    'scene.program("", ["any", "closest"]).kernel("sky").bind(scene)',
     "print(hits.t, slabcast.is_hit(hits))",
 ]
 REFUSED = [
@@ -140,6 +141,7 @@ REFUSED = [
     'scene.commit("often")',
     'scene.check("first", np.zeros(8), hits)',
     'scene.any(np.zeros(8), cull="all")',
+    'scene.program("", "all")',
     'scene.any(np.zeros(8), edges="round")',
 ]
 

@@ -28,9 +28,18 @@ kernel void near(SLAB_SCENE_PARAMETERS, const global slab_ray *rays, float most,
   ray.t_max = most;
   is_near[get_global_id(0)] = slab_trace_any(&scene, &ray);
 }
+kernel void seen(SLAB_SCENE_PARAMETERS, const global slab_ray *rays, slab_trace_options options, local uchar *scratch,
+                 global uchar *hit) {
+  SLAB_SCENE(scene);
+  const slab_ray ray = rays[get_global_id(0)];
+  scratch[get_local_id(0)] = slab_trace_any_with(&scene, &ray, &options);
+  hit[get_global_id(0)] = scratch[get_local_id(0)];
+}
 kernel void alone(global float *out) { out[0] = 0.0f; }
 """
 N = 600
+OPTIONS = np.dtype([("mask", "u4"), ("cull", "i4"), ("edges", "i4"), ("face_forward", "u4"), ("skip", "u4", 2)])
+NONE = (slabcast.MISS, slabcast.MISS)
 
 
 def some_queue():
@@ -101,6 +110,26 @@ def test_buffers_numbers_local_sizes_and_events(queue, shared):
         cl.enqueue_copy(queue, out, place)
         rays[:, 7] = most
         assert out.tobytes() == scene.any(rays).view("u1").tobytes(), most
+
+
+def test_structs_and_local_memory(queue, shared):
+    scene, program = shared
+    rays = shapes.rays_around(shapes.torus()[0], N, 10)
+    rays[:, 7] = 1.5  # from within, many leave by a back face alone
+    first = scene.closest(rays)
+    skip = first[slabcast.is_hit(first)][0]
+    given, out = cl_array.to_device(queue, rays), cl_array.empty(queue, N, np.uint8)
+    seen, found = program.kernel("seen"), set()
+    for options, named in (
+        ((0, 0, 0, 0, NONE), {}),
+        ((0, 1, 0, 0, NONE), {"cull": "back"}),
+        ((0, 2, 0, 1, NONE), {"cull": "front"}),
+        ((0, 0, 1, 0, (skip.primitive, skip.geometry)), {"edges": "closed", "skip": skip}),
+    ):
+        seen(queue, (N,), given, np.array(options, OPTIONS), cl.LocalMemory(8), out, local_size=(8,))
+        assert out.get().tobytes() == scene.any(rays, **named).tobytes(), named
+        found.add(out.get().tobytes())
+    assert len(found) == 4
 
 
 def test_a_kernel_keeps_to_its_commit_until_it_is_bound_again(queue):
