@@ -159,7 +159,7 @@ macro(slab_variant query kinds)
     list(APPEND slab_native_objects ${object})
     if(program IN_LIST slab_counted AND level STREQUAL "x86-64-v3" AND slab_benchmarks)
       set(object ${slab_native_dir}/counting/${program}_${suffix}.o)
-      slab_kernels(${object} -DSLAB_COUNTS)
+      slab_kernels(${object} -DSLAB_COUNTS -O0) # counts are the same at each, and compiling costs most
     endif()
     list(APPEND slab_counting_objects ${object})
   endif()
