@@ -81,6 +81,11 @@ foreach(query RANGE 5)
     endforeach()
   endforeach()
 endforeach()
+# Of rays with masks and hits to begin after of their own: each answers every query, for both edges.
+set(own -DSLAB_QUERY=QUERY_TOLD -DSLAB_KINDS=${slab_ptx_kinds_all} -DSLAB_OWN=1)
+slab_ptx(flat-own flat ${own} -DSLAB_STACK=48)
+slab_ptx(compressed-own compressed ${own} -DSLAB_STACK=48)
+slab_ptx(compressed-own-instances compressed ${own} -DSLAB_STACK=240 -DSLAB_INSTANCES=1)
 slab_ptx(pairs pairs -DSLAB_QUERY=5 -DSLAB_KINDS=31 -DSLAB_STACK=48)
 slab_ptx(refit refit -DSLAB_QUERY=0 -DSLAB_KINDS=16 -DSLAB_STACK=48)
 

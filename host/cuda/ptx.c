@@ -46,10 +46,10 @@ static const char *kinds_of(const program_key *key) {
 static slab_status ptx_name(const program_key *key, char *name, size_t size) {
   const char *edges = key->closed ? "-closed" : "";
   const bool compressed = key->source == PROGRAM_COMPRESSED;
-  if (key->own)
-    return fail(SLAB_UNSUPPORTED, "by CUDA there are no kernels for masks and hits to begin after of rays' own");
   if (key->source == PROGRAM_PAIRS || key->source == PROGRAM_REFIT)
     snprintf(name, size, "%s", key->source == PROGRAM_PAIRS ? "pairs" : "refit");
+  else if (key->own && !key->cut) /* of every query and kind, and of both edges */
+    snprintf(name, size, "%s-own%s", compressed ? "compressed" : "flat", key->instances ? "-instances" : "");
   else if ((compressed || key->source == PROGRAM_FLAT) && !key->cut)
     snprintf(name, size, "%s-%d-%s%s", compressed ? "compressed" : "flat", (int)key->query, kinds_of(key), edges);
   else

@@ -147,7 +147,7 @@ static slab_status begin(const char *function, const slab_scene *scene, CUstream
 
 /* ---- casts ---- */
 
-enum { ROOMS = 6 };
+enum { ROOMS = 8 };
 
 static slab_status place_one(const device *d, const char *name, const void *at, size_t size, size_t unit,
                              gpu_buffer *room, gpu_buffer **placed) {
@@ -166,10 +166,14 @@ static slab_status place_all(const device *d, const slab_cuda_batch *b, gpu_buff
     status = place_one(d, "offsets", b->offsets, (n + 1) * sizeof *b->offsets, SPAN_UNIT, &rooms[2], &l->offsets);
   if (status == SLAB_OK && b->skip != NULL)
     status = place_one(d, "skip", b->skip, n * sizeof *b->skip, SPAN_UNIT, &rooms[3], &l->skips);
+  if (status == SLAB_OK && b->masks != NULL)
+    status = place_one(d, "masks", b->masks, n * sizeof *b->masks, SPAN_UNIT, &rooms[5], &l->masks);
+  if (status == SLAB_OK && b->after != NULL)
+    status = place_one(d, "after", b->after, n * sizeof *b->after, SPAN_UNIT, &rooms[6], &l->after);
   if (status == SLAB_OK && b->invalid != NULL)
     status = place_one(d, "invalid", b->invalid, sizeof *b->invalid, SPAN_UNIT, &rooms[4], &l->invalid);
   if (status == SLAB_OK && b->counted != NULL)
-    status = place_one(d, "counted", b->counted, sizeof *b->counted, SPAN_UNIT, &rooms[5], &l->counted);
+    status = place_one(d, "counted", b->counted, sizeof *b->counted, SPAN_UNIT, &rooms[7], &l->counted);
   return status;
 }
 
@@ -181,6 +185,7 @@ slab_status slab_enqueue_cuda(slab_scene *scene, const slab_cuda_batch *b, CUstr
   slab_status status = begin("slab_enqueue_cuda", scene, stream, &queue);
   if (status == SLAB_OK && b == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_enqueue_cuda: batch is NULL");
   if (status == SLAB_OK) status = batch_check("slab_enqueue_cuda", b->query, b->count, b->cull, b->edges);
+  if (status == SLAB_OK) status = check_own("slab_enqueue_cuda", b->query, b->mask, b->masks != NULL, b->after != NULL);
   if (status == SLAB_OK && b->count > 0) status = place_all(&scene->context->devices[0], b, rooms, &l);
   if (status != SLAB_OK) return status;
   const slab_cast_options options = {

@@ -85,7 +85,7 @@ INLINE void memory_fetch(size_t address, uint bytes) {
 
 /* Correctly rounded quotient and square root. The host chooses how the device computes them: by its own instructions
  * (where it reports CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT), through double, which is exact for both, or with integers. */
-#if defined(SLAB_DIVIDE_BY_INTEGERS) || defined(SLAB_CLOSED) || defined(SLAB_TRACE) || LANES > 1
+#if defined(SLAB_DIVIDE_BY_INTEGERS) || defined(SLAB_CLOSED) || defined(SLAB_TRACE) || SLAB_OWN || LANES > 1
 #include "lanes/exact.h" /* touch.h rounds by it too */
 #endif
 #if defined(SLAB_DIVIDE_BY_INTEGERS)

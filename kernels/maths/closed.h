@@ -7,14 +7,15 @@
 #define MATHS_CLOSED_H
 
 /* Whether a program can be asked for closed edges, and whether a cast asks for them. Packets have half open edges
- * alone. A program of OpenCL at one lane, as GPUs get it, is for one of the two (program.c), but of the user's kernels.
- */
+ * alone. A program of OpenCL at one lane, as GPUs get it, is for one of the two (program.c), but those of the user's
+ * kernels and that of QUERY_TOLD, which is compiled ahead, for both. */
 #if defined(SLAB_PACKET) && !defined(SLAB_APART)
 #define HAS_CLOSED 0
 #elif defined(SLAB_CLOSED)
 #define HAS_CLOSED 1
 #define CLOSED_EDGES(rules) ((void)(rules), true)
-#elif defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE) && !defined(SLAB_TRACE) && LANES == 1
+#elif defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE) && !defined(SLAB_TRACE) && LANES == 1 && \
+    SLAB_QUERY != QUERY_TOLD
 #define HAS_CLOSED 0
 #else
 #define HAS_CLOSED 1
@@ -26,7 +27,7 @@
 #endif
 
 /* Called, not inlined, where few casts ask for it: so programs are built as fast as without. */
-#if !defined(__OPENCL_C_VERSION__) || defined(SLAB_NATIVE) || defined(SLAB_CLOSED)
+#if !defined(__OPENCL_C_VERSION__) || defined(SLAB_NATIVE) || defined(SLAB_CLOSED) || LANES == 1
 #define CLOSED_CALLED INLINE
 #elif SLAB_RAY_PAIRS > 1 || defined(SLAB_PACKET)
 #define CLOSED_CALLED static __attribute__((noinline, overloadable))

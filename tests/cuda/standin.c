@@ -623,6 +623,11 @@ bool standin_counts(void) { return counts; }
 typedef void flat_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *, uint32_t);
 typedef void compressed_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *, void *,
                                uint32_t);
+/* Of rays with masks and hits of their own: two parameters more. */
+typedef void own_flat_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *, void *,
+                             void *, uint32_t);
+typedef void own_compressed_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *,
+                                   void *, void *, void *, uint32_t);
 typedef void pairs_kernel(void *, void *, void *, uint32_t, uint32_t, uint32_t);
 typedef void places_kernel(void *, void *, uint32_t);
 typedef void triangles_kernel(void *, void *, void *, void *, uint32_t, uint32_t);
@@ -644,11 +649,18 @@ static cast_uniforms uniforms(const command *c) {
   return u;
 }
 
+static bool is_own(const command *c) { return strstr(c->kernel->program, "-own") != NULL; }
+
 #define P(i) pointer(c, i)
 static void run_item(const command *c) {
   const char *name = c->kernel->name;
   void (*f)(void) = c->kernel->function;
-  if (strcmp(name, "flat") == 0) {
+  if (strcmp(name, "flat") == 0 && is_own(c)) {
+    ((own_flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), P(9), P(10), word(c, 11));
+  } else if (strcmp(name, "compressed") == 0 && is_own(c)) {
+    ((own_compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), P(9), P(10), P(11),
+                                 word(c, 12));
+  } else if (strcmp(name, "flat") == 0) {
     ((flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), word(c, 9));
   } else if (strcmp(name, "compressed") == 0) {
     ((compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), P(9), word(c, 10));
