@@ -18,7 +18,7 @@ from ._card_arrays import CardArray, CardRecords, card_number, card_of, is_on_ca
 from ._card_packages import Package, package_of
 from ._dlpack import Place
 from ._library import Handle, InvalidArgument, index_of, library, must, word
-from ._options import Options, plain_options
+from ._options import Options, plain_options, refuse_own
 from ._records import HIT
 from ._results import Hits
 from ._values import FLOAT
@@ -317,6 +317,7 @@ def _options_of(options: Options) -> tuple[dict[str, int], Any]:
     """The options that are numbers, and `skip`."""
     if options.get("progress") is not None:
         raise InvalidArgument("progress is not told of rays on a card: the cast is one launch, and nobody waits for it")
+    refuse_own(options)
     return plain_options(options), options.get("skip")
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _library
 from ._arrays import word_array
 from ._library import InvalidArgument, flag, index_of, word
+from ._records import SHORT_HIT
 from ._values import fields_of
 from ._watch import ProgressFunction
 
@@ -56,7 +57,11 @@ class Options(TypedDict, total=False):
     """What every cast takes by name.
 
     Attributes:
-        mask: geometries whose mask has no bit in common are not seen; 0: all bits.
+        mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or an array of uint32, a mask for
+            each ray, which is broadcast to the rays; there 0 sees nothing.
+        after: hits of a former cast, closest or nearest ones, or any array with their t, primitive and geometry, which
+            is broadcast to the rays: each ray is given what follows its own. Nothing follows a miss. It does not go
+            with interval. Rays of arrays on a card, or of pyopencl, take neither this nor an array of masks.
         skip: the plane or triangle that each ray does not see: hits of a former cast, or (..., 2) uint32 of primitive
             and geometry, which are broadcast to the rays; one for all, or `hits[:, None]` for (n, k) rays. In a scene
             of one geometry also primitives alone, an id a ray. disable() hides a whole geometry, and so does `mask`.
@@ -70,8 +75,9 @@ class Options(TypedDict, total=False):
             on): of slabcast.empty(), or one that is used again. all(), check() and explain() take none.
     """
 
-    mask: int
+    mask: Union[int, Array]
     skip: Array
+    after: Array
     cull: Literal["none", "back", "front"]
     face_forward: bool
     edges: Literal["half_open", "closed"]
@@ -87,11 +93,50 @@ def plain_options(options: Options) -> dict[str, int]:
     if options.get("out") is not None:
         raise InvalidArgument("out is taken by casts of arrays of the host with one result a ray, and not here")
     return {
-        "mask": word("mask", options.get("mask", 0)),
+        "mask": 0 if is_of_rays(options.get("mask", 0)) else word("mask", options.get("mask", 0)),
         "cull": index_of("cull", options.get("cull", "none"), _library.CULLS),
         "face_forward": flag("face_forward", options.get("face_forward", False)),
         "edges": index_of("edges", options.get("edges", "half_open"), _library.EDGES),
     }
+
+
+def is_of_rays(mask: Array) -> bool:
+    """Whether the option `mask` is an array, a mask for each ray."""
+    return hasattr(mask, "__len__") or getattr(mask, "ndim", 0) > 0
+
+
+def refuse_own(options: Options) -> None:
+    """Masks and hits to begin after, where rays lie on a device."""
+    for name in ("mask", "after"):
+        value = options.get(name)
+        if value is not None and (name == "after" or is_of_rays(value)):
+            raise InvalidArgument(f"{name} for each ray is taken with rays of the host, and not on a device")
+
+
+def masks_of(mask: Array, shape: tuple[int, ...]) -> Optional[NDArray[np.uint32]]:
+    """The option `mask` where it is one for each ray of this shape; else None."""
+    return _spread("mask", word_array("mask", mask), shape) if is_of_rays(mask) else None
+
+
+def after_of(after: Array, shape: tuple[int, ...]) -> Optional[NDArray[Any]]:
+    """The option `after` for rays of this shape, as SHORT_HIT."""
+    if after is None:
+        return None
+    fields = fields_of(after)
+    if fields is None or not {"t", "primitive", "geometry"} <= set(fields):
+        raise InvalidArgument("after has no t, primitive and geometry; what is taken are hits, as nearest() gives them")
+    made = np.empty(np.shape(after), SHORT_HIT)
+    for name in ("t", "primitive", "geometry"):
+        made[name] = after[name]
+    return _spread("after", made, shape)
+
+
+def _spread(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """One entry for each ray."""
+    try:
+        return np.ascontiguousarray(np.broadcast_to(array, shape))
+    except ValueError:
+        raise InvalidArgument(f"{name} has shape {array.shape}; what is taken for these rays is {shape}") from None
 
 
 def skips_of(skip: Array, shape: tuple[int, ...], only: Optional[int]) -> NDArray[np.uint32]:

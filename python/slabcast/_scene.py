@@ -19,7 +19,21 @@ from ._geometry import box_rows, mesh_arrays, obb_rows, plane_rows, sphere_rows,
 from ._host_memory import place_of
 from ._library import Handle, InvalidArgument, InvalidState, flag, index_of, library, must, word
 from ._life import Life, placing
-from ._options import Array, Build, Layout, Mesh, Options, Query, Rows, Traversal, plain_options, skips_of
+from ._options import (
+    Array,
+    Build,
+    Layout,
+    Mesh,
+    Options,
+    Query,
+    Rows,
+    Traversal,
+    after_of,
+    masks_of,
+    plain_options,
+    refuse_own,
+    skips_of,
+)
 from ._program import KernelQuery, Program
 from ._rays import Rays, no_room
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
@@ -600,15 +614,15 @@ class Scene(Life):
     def _cast_blocks(self, scene: Handle, function: Any, rays: Rays, out: NDArray[Any], options: Options) -> bool:
         """Casts rays block by block, each put together in the same memory. False where another thread committed
         meanwhile: then the blocks may have seen different scenes."""
-        turn, skip, status = self._turns, options.get("skip"), 0
+        turn, status = self._turns, 0
         native = _structs.CastOptions(**plain_options(options))
-        if skip is not None:
-            skip = skips_of(skip, rays.shape, self._only_geometry())
+        entries = self._entries(options, rays.shape)
         with Watch(options.get("progress"), rays.count) as watch:
             native.progress = watch.callback
             for begin, block in rays.blocks():
                 watch.done_before = begin
-                native.skip = None if skip is None else _address(skip) + 8 * begin
+                for name, array in entries.items():
+                    setattr(native, name, _address(array) + array.nbytes // rays.count * begin)
                 to = _address(out) + out.itemsize * begin
                 status = function(scene.pointer, _address(block), len(block), to, byref(native))
                 if status:
@@ -633,9 +647,20 @@ class Scene(Life):
         if not (directions is None and t_min is None and t_max is None and options.get("progress") is None):
             raise InvalidArgument("with rays of pyopencl, (..., 8), there are no directions, t_min, t_max and progress")
         plain = plain_options(options)
+        refuse_own(options)
         if query == "all":
             return _opencl.list_hits(scene, rays, options.get("skip"), plain, word("max_hits", max_hits))
         return _opencl.cast(scene, query, rays, _RESULTS[query][1], options.get("skip"), plain)
+
+    def _entries(self, options: Options, shape: tuple[int, ...]) -> dict[str, NDArray[Any]]:
+        """Options with an entry for each ray, by their names in the library."""
+        skip = options.get("skip")
+        entries = {
+            "skip": None if skip is None else skips_of(skip, shape, self._only_geometry()),
+            "masks": masks_of(options.get("mask", 0), shape),
+            "after": after_of(options.get("after"), shape),
+        }
+        return {name: array for name, array in entries.items() if array is not None}
 
     def _call(
         self,
@@ -649,10 +674,9 @@ class Scene(Life):
         if rays.size <= 8 * quick and not options and not max_hits:
             return call(None)
         native = _structs.CastOptions(**plain_options(options), max_hits=word("max_hits", max_hits))
-        skip, progress = options.get("skip"), options.get("progress")
-        if skip is not None:
-            skip = skips_of(skip, rays.shape[:-1], self._only_geometry())
-            native.skip = _address(skip)
+        progress, entries = options.get("progress"), self._entries(options, rays.shape[:-1])
+        for name, array in entries.items():
+            setattr(native, name, _address(array))
         if rays.size <= 8 * quick and progress is None:
             return call(byref(native))
         with Watch(progress) as watch:

@@ -95,6 +95,8 @@ class CastOptions(ctypes.Structure):
         ("invalid", POINTER(c_uint64)),
         ("edges", c_int),
         ("max_hits", c_uint32),
+        ("masks", c_void_p),
+        ("after", c_void_p),
     ]
 
 
@@ -162,6 +164,8 @@ class Batch(ctypes.Structure):
         ("edges", c_int),
         ("max_hits", c_uint32),
         ("counted", Span),
+        ("masks", Span),
+        ("after", Span),
     ]
 
 
@@ -180,4 +184,6 @@ class CudaBatch(ctypes.Structure):
         ("edges", c_int),
         ("max_hits", c_uint32),
         ("counted", c_void_p),
+        ("masks", c_void_p),
+        ("after", c_void_p),
     ]
