@@ -102,7 +102,7 @@ def plain_options(options: Options) -> dict[str, int]:
 
 def is_of_rays(mask: Array) -> bool:
     """Whether the option `mask` is an array, a mask for each ray."""
-    return hasattr(mask, "__len__") or getattr(mask, "ndim", 0) > 0
+    return not isinstance(mask, str) and (hasattr(mask, "__len__") or getattr(mask, "ndim", 0) > 0)
 
 
 def refuse_own(options: Options) -> None:
