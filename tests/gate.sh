@@ -100,7 +100,7 @@ machine_code() {
   done
 }
 
-# compile KERNEL QUERY KINDS DIVISION [cut | instances | closed | counted], for both makes
+# compile KERNEL QUERY KINDS DIVISION [cut | instances | closed | counted | own], for both makes
 compile() {
   local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4") ptx=() gcn=()
   name=$(basename "$1" .cl)-query$2-kinds$3
@@ -113,6 +113,7 @@ compile() {
     instances) define+=(-DSLAB_INSTANCES=1) ;;
     closed) define+=(-DSLAB_CLOSED) ;;
     counted) define+=(-DSLAB_COUNTED) ;;
+    own) define+=(-DSLAB_OWN=1) ;;
   esac
   name=$name${5:+-$5}
   ptx=(-S -o "$work/$name.ptx") gcn=(-S -o "$work/$name.s")
@@ -145,6 +146,7 @@ variants() {
       echo "$kernel $query $all $exact cut"
       echo "$kernel $query $all $exact closed"
       echo "$kernel $query $all $exact counted"
+      case $(basename "$kernel") in flat.cl | wide.cl | compressed.cl) echo "$kernel $query $all $exact own" ;; esac
       case $(basename "$kernel") in wide.cl | compressed.cl) echo "$kernel $query $all $exact instances" ;; esac
       for kind in "${kinds[@]}"; do echo "$kernel $query $kind $exact"; done
     done

@@ -1,5 +1,6 @@
 /* slabcast_cuda.h on the stand-in: the caller's context, streams and memory give the bits of slabcast.h, nothing is
  * waited for, and what is wrong is refused by name. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "caller.h"
@@ -100,6 +101,61 @@ static void batches_give_the_bits_of_arrays(void **state) {
       ask(c, queries[q], &options[o], NULL); /* CUDA's default stream */
     }
   assert_cu(cuStreamDestroy(other));
+}
+
+/* Masks and hits to begin after, of which every seventh has no t: NaN. */
+static void own_of(const bench *c, uint32_t *masks, slab_short_hit *after) {
+  random_state random = harness_seeded("own");
+  const slab_cast_options options = {.masks = masks};
+  for (size_t i = 0; i < N; i++) masks[i] = random_next(&random);
+  assert_ok(slab_nearest(c->scene, c->rays, N, after, &options));
+  for (size_t i = 0; i < N; i += 7) after[i] = (slab_short_hit){INFINITY, SLAB_MISS, SLAB_MISS};
+}
+
+/* In device memory nobody refuses a NaN: that ray is invalid, and all others have the bits of the call. */
+static void own_masks_and_hits_without_a_t(void **state) {
+  const bench *c = *state;
+  static uint32_t masks[N];
+  static slab_short_hit after[N], want[N], got[N];
+  own_of(c, masks, after);
+  uint64_t invalid = 0;
+  const slab_cast_options options = {.masks = masks, .after = after, .invalid = &invalid};
+  assert_ok(slab_nearest(c->scene, c->rays, N, want, &options));
+  for (size_t i = 0; i < N; i += 7) {
+    invalid += want[i].geometry != SLAB_INVALID;
+    want[i] = (slab_short_hit){INFINITY, SLAB_INVALID, SLAB_INVALID};
+    after[i].t = NAN;
+  }
+  const uint32_t none = 0;
+  uint32_t found = 0;
+  const CUdeviceptr at[] = {caller_upload(&c->caller, c->rays, N * sizeof *c->rays),
+                            caller_upload(&c->caller, NULL, sizeof got), caller_upload(&c->caller, masks, sizeof masks),
+                            caller_upload(&c->caller, after, sizeof after),
+                            caller_upload(&c->caller, &none, sizeof none)};
+  slab_cuda_batch batch = {.query = SLAB_NEAREST,
+                           .count = N,
+                           .rays = caller_pointer(at[0]),
+                           .results = caller_pointer(at[1]),
+                           .masks = caller_pointer(at[2]),
+                           .after = caller_pointer(at[3]),
+                           .invalid = caller_pointer(at[4])};
+  assert_ok(slab_enqueue_cuda(c->scene, &batch, c->caller.stream));
+  assert_cu(cuMemcpyDtoHAsync(got, at[1], sizeof got, c->caller.stream));
+  assert_cu(cuMemcpyDtoHAsync(&found, at[4], sizeof found, c->caller.stream));
+  assert_cu(cuStreamSynchronize(c->caller.stream));
+  assert_same_bits(got, want, N, sizeof *got);
+  assert_true(found == invalid);
+  harness_count(N);
+  batch.mask = 1;
+  assert_status(slab_enqueue_cuda(c->scene, &batch, c->caller.stream), SLAB_INVALID_ARGUMENT);
+  assert_mentions("mask is 0x1");
+  batch.mask = 0, batch.query = SLAB_INTERVAL;
+  assert_status(slab_enqueue_cuda(c->scene, &batch, c->caller.stream), SLAB_INVALID_ARGUMENT);
+  assert_mentions("after is given");
+  batch.query = SLAB_ANY, batch.masks = caller_pointer(at[2] + 2);
+  assert_status(slab_enqueue_cuda(c->scene, &batch, c->caller.stream), SLAB_INVALID_ARGUMENT);
+  assert_mentions("masks: 0x");
+  for (size_t i = 0; i < sizeof at / sizeof *at; i++) assert_cu(cuMemFree(at[i]));
 }
 
 /* Refused: the batch, by this part of the message. */
@@ -227,6 +283,7 @@ static void an_empty_batch_needs_no_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(batches_give_the_bits_of_arrays, setup, teardown),
+      cmocka_unit_test_setup_teardown(own_masks_and_hits_without_a_t, setup, teardown),
       cmocka_unit_test_setup_teardown(what_is_wrong_is_refused_by_name, setup, teardown),
       cmocka_unit_test_setup_teardown(contexts_are_the_cards_own_where_none_is_given, setup, teardown),
       cmocka_unit_test_setup_teardown(a_context_tells_its_card, setup, teardown),
