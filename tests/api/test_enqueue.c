@@ -93,6 +93,21 @@ static void every_query_and_option_gives_the_bits_of_the_call(void **state) {
     }
 }
 
+/* Of one query: they have programs of their own. */
+static void masks_and_hits_of_rays_give_the_bits_of_the_call(void **state) {
+  const fixture *f = *state;
+  static uint32_t masks[N];
+  static slab_short_hit after[N];
+  random_state random = harness_seeded("masks_and_hits");
+  for (size_t i = 0; i < N; i++) masks[i] = random_next(&random);
+  assert_ok(slab_nearest(f->scene, f->rays, N, after, &(slab_cast_options){.masks = masks}));
+  const slab_cast_options options = {.masks = masks, .after = after, .skip = f->met};
+  job j = job_of(f, SLAB_NEAREST, N, &options);
+  run_job(f, &j, f->in_order);
+  job_verify(&j, f->in_order, 1);
+  job_destroy(&j);
+}
+
 /* Scenes that stand in each other have kernels of their own. */
 static void instances_give_the_bits_of_the_call(void **state) {
   const fixture *f = *state;
@@ -506,6 +521,7 @@ static void objects_of_a_context_serve_for_enqueueing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_query_and_option_gives_the_bits_of_the_call),
+      cmocka_unit_test(masks_and_hits_of_rays_give_the_bits_of_the_call),
       cmocka_unit_test(instances_give_the_bits_of_the_call),
       cmocka_unit_test(every_option_changes_an_answer),
       cmocka_unit_test(closed_edges_are_closed_here_too),
