@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Kernels of the user's that trace rays: every query in every layout, flat, in a BVH and through instances, at one lane
+# and at eight. CI asks some of them.
+# shellcheck source=tests/prove/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+status=0
+for width in 1 8; do
+  SLABCAST_BACKENDS=opencl SLABCAST_TEST_WHOLE=1 SLABCAST_TEST_WIDTH=$width SLABCAST_TEST_SEED=$PROVE_SEED \
+    "$PROVE_BIN/test_trace" >"$PROVE_WORK/traces$width" 2>&1 || status=$?
+  cat "$PROVE_WORK/traces$width" >&2
+  row "Kernels that trace rays, $width lanes: tests that failed" "0" \
+    "$(grep -c '^\[  FAILED  \] [a-z]*_' "$PROVE_WORK/traces$width" || true)"
+done
+exit "$status"
