@@ -7,6 +7,7 @@
 #include "device/backend.h"
 #include "device/context.h"
 #include "gpu/launch.h"
+#include "interop/on_opencl.h"
 #include "opencl/opencl.h"
 #include "opencl/trace.h"
 #include "scene/scene.h"
@@ -54,12 +55,9 @@ static slab_status check_queries(uint32_t queries) {
   return SLAB_OK;
 }
 
-static slab_status check_device(const char *function, const slab_scene *scene) {
+static slab_status check_scene(const char *function, const slab_scene *scene) {
   const slab_status status = scene_check(scene, function);
-  if (status != SLAB_OK) return status;
-  const device *d = device_of(scene->context);
-  if (d->backend == &opencl_backend) return SLAB_OK;
-  return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not an OpenCL device", function, d->info.name);
+  return status == SLAB_OK ? check_on_opencl(function, scene->context) : status;
 }
 
 static slab_status key_of(slab_scene *scene, const char *function, program_key *key) {
@@ -88,7 +86,7 @@ slab_status slab_program_create(slab_scene *scene, const char *source, const cha
   const char *missing = scene == NULL ? "scene" : source == NULL ? "source" : made == NULL ? "program" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_program_create: %s is NULL", missing);
   if (options == NULL) options = "";
-  slab_status status = check_device("slab_program_create", scene);
+  slab_status status = check_scene("slab_program_create", scene);
   if (status == SLAB_OK) status = check_options(options);
   if (status == SLAB_OK) status = check_queries(queries);
   if (status == SLAB_OK) status = key_of(scene, "slab_program_create", &key);
@@ -243,7 +241,7 @@ slab_status slab_scene_bind(slab_scene *scene, cl_kernel kernel, cl_uint first_a
   cl_uint n = 0;
   const char *missing = scene == NULL ? "scene" : kernel == NULL ? "kernel" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_bind: %s is NULL", missing);
-  slab_status status = check_device("slab_scene_bind", scene);
+  slab_status status = check_scene("slab_scene_bind", scene);
   if (status == SLAB_OK) status = scene_enter(scene, "slab_scene_bind", &reading);
   if (status != SLAB_OK) return status;
   device *d = device_of(scene->context);
