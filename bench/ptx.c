@@ -24,7 +24,7 @@
 #include "work/uniforms.h"
 
 #define SEED 20260711u
-enum { GROUP = 64, FLAT_BOXES = 1024, SKIPPED = 77, PARAMETERS = 9 };
+enum { GROUP = 64, FLAT_BOXES = 1024, SKIPPED = 77, PARAMETERS = 11 };
 enum { SAMPLE = 64 };  /* rays that the CPU reference casts: a second for all queries and a million triangles */
 #define UNWRITTEN 0xA5 /* fill byte that no answer consists of */
 
@@ -209,8 +209,9 @@ static void free_all(arguments *a) {
 }
 
 static bool launch(const bench *b, const program *p, const loaded *code, arguments *a, double *seconds) {
-  void *parameters[PARAMETERS] = {&a->rays,  &a->results, &a->offsets,  &a->table, &a->blocks,
-                                  &a->skips, &a->invalid, &a->uniforms, &a->nodes};
+  CUdeviceptr none = 0; /* what kernels of slabcast-cuda have for a number of rays in a buffer */
+  void *parameters[PARAMETERS] = {&a->rays,    &a->results,  &a->offsets, &a->table, &a->blocks, &a->skips,
+                                  &a->invalid, &a->uniforms, &a->nodes,   &none,     &none};
   const unsigned items = (unsigned)((b->n + p->rays_each - 1) / p->rays_each), group = (unsigned)code->group;
   CUevent begin = NULL, end = NULL;
   float milliseconds = 0.0f;

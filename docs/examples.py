@@ -293,6 +293,26 @@ def culling(work: Path) -> None:
     save("culling", np.asarray(Image.open(work / "map.ppm")) / 255, label)
 
 
+def beside(work: Path, name: str) -> None:
+    """A gray picture of an example's, in the middle, as high as the page's pictures."""
+    run(str(BIN / name), str(work / "gray.pgm"))
+    gray = Image.open(work / "gray.pgm").convert("RGB")
+    share = HEIGHT / gray.height
+    size = (round(gray.width * share), HEIGHT)
+    picture = np.broadcast_to(NIGHT, (HEIGHT, WIDTH, 3)).copy()
+    left = (WIDTH - size[0]) // 2
+    picture[:, left : left + size[0]] = np.asarray(gray.resize(size, Image.Resampling.LANCZOS)) / 255
+    save(name, picture, colors=64)
+
+
+def occlusion(work: Path) -> None:
+    beside(work, "occlusion")
+
+
+def walk(work: Path) -> None:
+    beside(work, "walk")
+
+
 def inside(work: Path) -> None:
     python("inside", str(work / "cells.npy"), "--cells", "56")
     cells, example = np.load(work / "cells.npy"), runpy.run_path(str(ROOT / "python/examples/inside.py"))
@@ -321,6 +341,8 @@ PICTURES = {
     "inside": inside,
     "picking": picking,
     "culling": culling,
+    "occlusion": occlusion,
+    "walk": walk,
     "robot_cell": robot_cell,
 }
 

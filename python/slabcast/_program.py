@@ -18,7 +18,7 @@ from ._library import Handle, InvalidArgument, InvalidState, Unsupported, index_
 if TYPE_CHECKING:
     from ._scene import Scene
 
-KernelQuery = Literal["closest", "distance", "any", "count", "interval", "nearest"]
+KernelQuery = Literal["closest", "distance", "any", "count", "all", "interval", "nearest"]
 
 
 def _pyopencl() -> Any:

@@ -181,7 +181,6 @@ def test_what_cannot_be_built_is_refused(shared):
     scene, program = shared
     for call, message in (
         (lambda: scene.program(SOURCE, ["any", "first"]), "queries is 'first'"),
-        (lambda: scene.program(SOURCE, ["any", "all"]), "queries has SLAB_ALL"),
         (lambda: scene.program(SOURCE, []), "queries is 0"),
         (lambda: scene.program(SOURCE, options="-cl-fast-relaxed-math"), "changes the arithmetic"),
         (lambda: scene.program(SOURCE.encode()), "source is a bytes"),

@@ -417,7 +417,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned option
   CUmodule m = *module = calloc(1, sizeof *m);
   if (m == NULL || sscanf(text, "// %63s", m->program) != 1) die("a module without a name");
   m->text = strdup(text);
-  m->counts = strstr(text, "\n//+") == NULL;
+  m->counts = strstr(text, ".reg .u32 most") != NULL && strstr(text, "\n//+") == NULL;
   live_modules++;
   return end(CUDA_SUCCESS);
 }
