@@ -170,7 +170,7 @@ static slab_status compile(const device *d, cl_program own, const char *header, 
   cl_program headers[3] = {NULL, NULL, NULL}; /* of the last two the device has the types alone */
   slab_status status = program_of(d, header, &headers[0]);
   for (int k = 1; k < 3 && status == SLAB_OK; k++)
-    status = program_of(d, "#include <slabcast_device.h>\n", &headers[k]);
+    status = program_of(d, "#include \"slabcast_device.h\"\n", &headers[k]);
   if (status == SLAB_OK) {
     const cl_int code = clCompileProgram(own, 1, &cl_of(d)->id, options, 3, headers, names, NULL, NULL);
     if (code != CL_SUCCESS) status = program_fail(d, own, code, "clCompileProgram", options);

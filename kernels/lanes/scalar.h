@@ -98,7 +98,8 @@ INLINE void memory_fetch(size_t address, uint bytes) {
 #else
 #define scalar_divide(a, b) ((a) / (b))
 #define scalar_sqrt(a) sqrt(a)
-#define lanes_divide(a, b) ((a) / (b)) /* at every width */
+#define EXACT_LANES /* at every width */
+#define lanes_divide(a, b) ((a) / (b))
 #define lanes_sqrt(a) sqrt(a)
 #if LANES > 1 && !defined(SLAB_PACKET)
 #define RAY_ACROSS /* ray_prepare_alone */
@@ -134,7 +135,7 @@ typedef uint word;
 #define lanes_store(v, p) (*(p) = (v))
 #define lanes_first(v) (v)
 #define lanes_kept(m) (m)
-#ifndef lanes_divide
+#ifndef EXACT_LANES
 #define lanes_divide(a, b) scalar_divide(a, b)
 #define lanes_sqrt(a) scalar_sqrt(a)
 #endif

@@ -152,7 +152,7 @@ static void verify_kernel(const fixture *f, slab_scene *scene, cl_kernel kernel,
 
 /* A program with the kernels of some queries, a bit for each. */
 static slab_program *program_of(slab_scene *scene, uint32_t of) {
-  char text[4096] = "#include <slabcast.h>\n#include <slabcast_device.h>\n"; /* a file may be for both */
+  char text[4096] = "#include \"slabcast.h\"\n#include \"slabcast_device.h\"\n"; /* a file may be for both */
   slab_program *program = NULL;
   for (int i = 0; i < QUERIES; i++)
     if ((of >> queries[i] & 1) != 0) strcat(text, sources[queries[i]]);
