@@ -71,15 +71,9 @@ static trace_source source_of(program_source of) {
 }
 
 /* What a program of one ray a work-item has otherwise than those that cast arrays. */
-#define OF_ONE_RAY \
-  "#define SLAB_TRACE\n#define SLAB_RAYS 1\n#define SLAB_TILE 0\n#define SLAB_IN_FLIGHT 1\n#define SLAB_RAY_PAIRS 1\n"
-
-static bool is_of_one_ray(const char *word, size_t length) {
-  static const char *const names[] = {"SLAB_QUERY=", "SLAB_RAYS=", "SLAB_TILE=", "SLAB_IN_FLIGHT=", "SLAB_RAY_PAIRS="};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strlen(names[i]) <= length && strncmp(word, names[i], strlen(names[i])) == 0) return true;
-  return false;
-}
+static const char of_one_ray[] =
+    "#define SLAB_TRACE\n#undef SLAB_RAYS\n#define SLAB_RAYS 1\n#undef SLAB_TILE\n#define SLAB_TILE 0\n"
+    "#undef SLAB_IN_FLIGHT\n#define SLAB_IN_FLIGHT 1\n#undef SLAB_RAY_PAIRS\n#define SLAB_RAY_PAIRS 1\n";
 
 /* Options of the compiler: those that define become lines of the header, the others stay. undefine: its last lines. */
 static void split_options(const char *options, growing *define, growing *undefine, growing *others) {
@@ -89,7 +83,7 @@ static void split_options(const char *options, growing *define, growing *undefin
     const size_t name = strcspn(word, "= ");
     if (strncmp(at, "-D", 2) != 0) {
       text_say(others, "%.*s ", at, (int)length);
-    } else if (!is_of_one_ray(word, length - 2)) {
+    } else {
       const bool valued = word[name] == '=';
       text_say(define, "#define %.*s ", word, (int)name);
       text_say(define, "%.*s\n", valued ? word + name + 1 : "", valued ? (int)(length - name - 3) : 0);
@@ -97,27 +91,26 @@ static void split_options(const char *options, growing *define, growing *undefin
     }
     at += length + strspn(at + length, " ");
   }
-  text_add(define, OF_ONE_RAY, strlen(OF_ONE_RAY));
+  text_add(define, of_one_ray, sizeof of_one_ray - 1);
 }
 
 /* The functions of one query. Those of SLAB_ALL find what follows a hit, and store none: they are those of SLAB_NEAREST
  * for rays with a hit to begin after. */
 static void add_query(growing *t, const trace_source *source, uint32_t query, const growing *define,
                       const growing *undefine) {
-  static const char words[] =
-      " SLAB_FUNCTIONS SLAB_QUERY SLAB_OWN SLAB_TRACE SLAB_RAYS SLAB_TILE SLAB_IN_FLIGHT SLAB_RAY_PAIRS";
   const bool walks = query == SLAB_ALL;
   char begin[128];
-  const int n = snprintf(begin, sizeof begin, "#define SLAB_FUNCTIONS %u\n#define SLAB_QUERY %u\n#define SLAB_OWN %d\n",
+  const int n = snprintf(begin, sizeof begin,
+                         "#define SLAB_FUNCTIONS %u\n#undef SLAB_QUERY\n#define SLAB_QUERY %u\n#define SLAB_OWN %d\n",
                          query, walks ? (unsigned)SLAB_DISTANCE : query, walks);
-  text_add(t, begin, (size_t)n);
   text_add(t, define->bytes, define->used);
+  text_add(t, begin, (size_t)n);
   text_each(t, "#define %.*s SLAB_OWN_NAME(%.*s_)\n", source->names);
   text_embed(t, source->text, *source->count);
   text_each(t, "#undef %.*s\n", source->macros);
   text_each(t, "#undef %.*s\n", source->names);
   text_add(t, undefine->bytes, undefine->used);
-  text_each(t, "#undef %.*s\n", words);
+  text_each(t, "#undef %.*s\n", " SLAB_FUNCTIONS SLAB_OWN SLAB_TRACE");
 }
 
 static void add_header(growing *t, const device *d, const program_key *key, uint32_t queries, growing *others) {
