@@ -582,8 +582,8 @@ class Scene(Life):
         Args:
             source: OpenCL C 1.2, which includes <slabcast_device.h>; no such file is needed. The first parameters of
                 each kernel are SLAB_SCENE_PARAMETERS.
-            queries: the casts whose functions, such as slab_trace_any, the kernels call: one name or several, all but
-                "all". Each takes its time to build.
+            queries: the casts whose functions, such as slab_trace_any, the kernels call: one name or several. "all" is
+                for slab_trace_next. Each takes its time to build.
             options: of the compiler, but none that change the arithmetic.
 
         BuildFailed has the compiler's log, with the lines of `source`. Where the device is the processor, or a card by

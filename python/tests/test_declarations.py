@@ -141,7 +141,7 @@ REFUSED = [
     'scene.commit("often")',
     'scene.check("first", np.zeros(8), hits)',
     'scene.any(np.zeros(8), cull="all")',
-    'scene.program("", "all")',
+    'scene.program("", "first")',
     'scene.any(np.zeros(8), edges="round")',
 ]
 
