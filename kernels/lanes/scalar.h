@@ -18,6 +18,10 @@
 #define HAS_PREFETCH
 #endif
 #endif
+/* Inline assembly is PTX. */
+#if defined(__NVPTX__) || defined(__NV_CL_C_VERSION) || defined(__CUDA_ARCH__)
+#define HAS_PTX
+#endif
 #define GLOBAL global
 /* Forces inlining. PoCL does not inline functions that are used twice, and a call passes vectors through memory. */
 #if SLAB_RAY_PAIRS > 1 || defined(SLAB_PACKET)
@@ -49,9 +53,9 @@ INLINE uint lowest_lane(uint bits) { return popcount(~bits & (bits - 1)); }
 /* Four bytes, from the highest: that of `top`, 0, byte k of `bytes`, 0. One instruction on GPUs, whose compilers do not
  * find it. k is a constant. The highest bit of `top` is 0. */
 INLINE uint scalar_bytes(uint top, uint bytes, uint k) {
-#if defined(__NVPTX__) || defined(__NV_CL_C_VERSION)
+#ifdef HAS_PTX
   uint four;
-  __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(four) : "r"(bytes), "r"(top), "n"(0x7F0F + 16 * k)); /* F: the sign of 7 */
+  __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(four) : "r"(bytes), "r"(top), "r"(0x7F0F + 16 * k)); /* F: the sign of 7 */
   return four;
 #elif defined(__AMDGCN__)
   return __builtin_amdgcn_perm(top, bytes, 0x070C000Cu + 256 * k); /* C: 0 */
@@ -63,7 +67,7 @@ INLINE uint scalar_bytes(uint top, uint bytes, uint k) {
 /* sum + more where a <= b, else sum. NVIDIA's compilers do not find the addition under a condition: they select, then
  * add. */
 INLINE float scalar_add_where(float sum, float more, float a, float b) {
-#if defined(__NVPTX__) || defined(__NV_CL_C_VERSION)
+#ifdef HAS_PTX
   __asm__("{.reg .pred p; setp.le.f32 p, %1, %2; @p add.rn.f32 %0, %0, %3;}" : "+f"(sum) : "f"(a), "f"(b), "f"(more));
   return sum;
 #else

@@ -175,7 +175,9 @@ void slab_closed_met(const closed_line *line, const float *corners, touch *met);
 #ifndef SLAB_PACKET
 
 INLINE closed_line closed_line_of(const prepared_ray *ray, float limit) {
-  closed_line l = {.t_min = ray->t_min, .limit = limit};
+  closed_line l;
+  l.t_min = ray->t_min;
+  l.limit = limit;
   UNROLL for (int i = 0; i < 3; i++) {
     l.origin[i] = ray->shear_origin[i];
     l.inverse[i] = ray->shear_inverse[i];
@@ -188,7 +190,8 @@ INLINE closed_line closed_line_of(const prepared_ray *ray, float limit) {
 
 /* The part of the ray that the tests read. */
 INLINE prepared_ray closed_ray(const closed_line *line) {
-  prepared_ray ray = {.t_min = line->t_min};
+  prepared_ray ray = {0};
+  ray.t_min = line->t_min;
   UNROLL for (int i = 0; i < 3; i++) {
     ray.k[i] = (uint)i;
     ray.shear_origin[i] = line->origin[i];

@@ -80,7 +80,8 @@ INLINE global deferred_hit *listing_room(global void *results, const cast_unifor
 
 /* Begins the list of ray i. walk: its index among the rays in flight, over all work-items. */
 INLINE listing listing_begin(const cast_arrays *arrays, const cast_uniforms *cast, size_t i, size_t walk) {
-  listing l = {.hits = listing_room(arrays->results, cast)};
+  listing l = {0};
+  l.hits = listing_room(arrays->results, cast);
   if (cast->room.hits == 0) {
     const global uint *offsets = arrays->offsets + cast->at[AT_OFFSETS];
     l.hits += offsets[i];

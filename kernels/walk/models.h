@@ -28,7 +28,8 @@ typedef struct instance_path {
 } instance_path;
 
 INLINE instance_path path_to(const scene_view *scene, uint geometry) {
-  instance_path path = {.count = 0};
+  instance_path path;
+  path.count = 0;
   GLOBAL const model_entry *m = scene_model(scene, 0);
   while (geometry < m->geometries) {
     GLOBAL const geometry_entry *table = scene->table + m->table;

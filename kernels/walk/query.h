@@ -23,7 +23,9 @@
 
 /* The state of a ray that has met nothing. */
 INLINE query_state query_fresh(const prepared_ray *ray) {
-  query_state q = {.t = ray->t_max, .limit = ray->t_max, .global_id = SLAB_MISS, .skip = SLAB_MISS};
+  query_state q = {0};
+  q.t = q.limit = ray->t_max;
+  q.global_id = q.skip = SLAB_MISS;
   query_clear(&q);
   return q;
 }
@@ -97,8 +99,7 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
   global void *results = results_begin(arrays, scene->cast);
   const bool waits = (SLAB_DEFERRED & (SLAB_INTERLEAVED_ALONE | ATTRIBUTES_WAIT(scene->cast->rays))) != 0;
   if (query == SLAB_CLOSEST && found && waits) {
-    const deferred_hit hit = {
-        .t = q->t, .lane = q->lane, .geometry = QUERY_GEOMETRY(q), .global_id = q->global_id, .where = q->where};
+    const deferred_hit hit = {q->t, {0, 0, 0}, q->lane, QUERY_GEOMETRY(q), q->global_id, q->where};
     ((global hit_entry *)results)[i].deferred = hit; /* for attributes.cl */
   } else if (query == SLAB_CLOSEST) {
     ((global slab_hit *)results)[i] = query_closest(q, ray, scene);
