@@ -95,6 +95,9 @@ typedef struct gpu_driver {
   bool (*alike)(const device *, const device *other, const program_key *);
   /* Without the device's lock: it may take seconds. like: NULL, or the same program of a device that is alike. */
   slab_status (*build)(const device *, const program_key *, gpu_program *like, gpu_program **);
+  /* A program of the user's kernels, with the functions of slabcast_device.h of some queries: a bit for each. */
+  slab_status (*build_traced)(const device *, const program_key *, uint32_t queries, const char *source,
+                              const char *options, gpu_program **);
   void (*release_program)(gpu_program *);
   /* The nth kernel of the program, and the most work-items that a group of it can have. */
   slab_status (*kernel)(const device *, gpu_program *, const program_key *, uint32_t nth, gpu_kernel **, size_t *group);

@@ -15,9 +15,10 @@
 
 typedef struct program program;
 typedef struct staging_buffers staging_buffers;
+typedef struct slab_program slab_program;
 
-/* An open device. device.lock guards programs, a kernel from setting its arguments to its launch, and the staging
- * buffers. */
+/* An open device. device.lock guards programs, the user's too, a kernel from setting its arguments to its launch, and
+ * the staging buffers. */
 typedef struct gpu_device {
   const gpu_driver *driver;
   void *own;             /* the driver's, from open to close */
@@ -29,6 +30,7 @@ typedef struct gpu_device {
   device *builder;       /* the first equal GPU of the context, often itself; its compiled programs are shared */
   program *programs;     /* programs built so far, and those being built */
   os_condition built;    /* signalled when a build ends */
+  slab_program *traced;  /* programs of the user's kernels */
   staging_buffers *idle_buffers; /* staging buffers that no cast uses */
 } gpu_device;
 

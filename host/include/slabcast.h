@@ -495,6 +495,34 @@ SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray 
 
 /** @} */
 
+/** @defgroup programs Kernels of your own
+ * Kernels that trace rays themselves, by the functions of slabcast_device.h.
+ * @{ */
+
+/** A program of the caller's kernels, built for a scene. It retains the scene's context. */
+typedef struct slab_program slab_program;
+
+/** Builds a program: on OpenCL in OpenCL C 1.2; on a card by CUDA in CUDA C++, by NVIDIA's compiler NVRTC, which is
+ * loaded then. source: may include <slabcast_device.h> and <slabcast_types.h>, which need no file. options: those of
+ * clCompileProgram, or of NVRTC with no blanks within one; or NULL. queries: a bit 1u << slab_query for each query
+ * whose functions it has; each adds to the time of the build. slab_program_kernel (slabcast_cl.h) and
+ * slab_program_function (slabcast_cuda.h) give its kernels.
+ *
+ * The program serves every scene of the context, and every later commit, that is like this one: in its layout, with or
+ * without a BVH, with or without instances, and with no kind of primitives that this one lacks (of scenes with
+ * instances all kinds). CUDA C++ has no words for it, so that products and sums of the whole program stay apart there
+ * (--fmad=false); fmaf fuses them.
+ *
+ * SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT where an argument is NULL, queries is 0 or has an unknown
+ * bit, or options change the arithmetic (-cl-fast-relaxed-math, --use_fast_math and their like); SLAB_UNSUPPORTED on
+ * other devices, or where there is no NVRTC; SLAB_BUILD_FAILED, with the compiler's log in the message, which has the
+ * source's own line numbers; SLAB_OUT_OF_MEMORY. Any thread. */
+SLAB_API slab_status slab_program_create(slab_scene *, const char *source, const char *options, uint32_t queries,
+                                         slab_program **program);
+/** Releases the program and what its kernels were bound to. Their work must have ended. NULL is allowed. */
+SLAB_API void slab_program_destroy(slab_program *);
+/** @} */
+
 /** @defgroup checking Checking results
  * @{ */
 

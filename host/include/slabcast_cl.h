@@ -77,27 +77,12 @@ SLAB_API slab_status slab_enqueue(slab_scene *, const slab_batch *, cl_command_q
                                   const cl_event *wait, cl_event *done);
 
 /** @name Kernels of your own
- * Kernels that trace rays themselves, by the functions of slabcast_device.h.
+ * Those of a slab_program, by OpenCL.
  * @{ */
 
-/** A program of the caller's kernels, built for a scene. It retains the scene's context. */
-typedef struct slab_program slab_program;
-
-/** Builds a program in OpenCL C 1.2. source: may include <slabcast_device.h> and <slabcast_types.h>, which need no
- * file. options: those of clCompileProgram, or NULL. queries: a bit 1u << slab_query for each query whose functions it
- * has; each adds to the time of the build. The program serves every scene of the context, and every later commit, that
- * is like this one: in its layout, with or without a BVH, with or without instances, and with no kind of primitives
- * that this one lacks (of scenes with instances all kinds). SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT
- * where an argument is NULL, queries is 0 or has an unknown bit, or options change the arithmetic
- * (-cl-fast-relaxed-math and its like); SLAB_UNSUPPORTED on a device that is not of OpenCL; SLAB_BUILD_FAILED, with the
- * compiler's log in the message, which has the source's own line numbers; SLAB_OUT_OF_MEMORY. Any thread. */
-SLAB_API slab_status slab_program_create(slab_scene *, const char *source, const char *options, uint32_t queries,
-                                         slab_program **program);
 /** A kernel of the program, which the caller releases (clReleaseKernel). SLAB_INVALID_ARGUMENT where there is none of
- * that name. */
+ * that name; SLAB_UNSUPPORTED where the program is not on OpenCL. */
 SLAB_API slab_status slab_program_kernel(const slab_program *, const char *name, cl_kernel *kernel);
-/** Releases the program and what its kernels were bound to. Their work must have ended. NULL is allowed. */
-SLAB_API void slab_program_destroy(slab_program *);
 /** Sets the arguments of SLAB_SCENE_PARAMETERS, which are the kernel's from first_argument on, to the scene as its last
  * commit has it. *count (NULL: not wanted): their number. The kernel is of slab_program_create. What it is bound to
  * stays as it is, whatever is committed or destroyed, until it is bound again or its program is destroyed; to see a

@@ -6,8 +6,8 @@
 #include "base/process.h"
 #include "device/backend.h"
 #include "device/context.h"
+#include "interop/backend_check.h"
 #include "interop/batch.h"
-#include "interop/on_opencl.h"
 #include "interop/update.h"
 #include "opencl/inquiry.h"
 #include "opencl/opencl.h"
@@ -64,7 +64,7 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
 
 slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl_device_id *id) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_objects: context is NULL");
-  const slab_status status = check_on_opencl("slab_context_objects", context);
+  const slab_status status = check_backend("slab_context_objects", context, &opencl_backend);
   if (status != SLAB_OK) return status;
   const opencl_device *d = cl_of(&context->devices[0]);
   if (cl != NULL) *cl = d->context;
@@ -124,7 +124,7 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   const char *missing = scene == NULL ? "scene" : b == NULL ? "batch" : queue == NULL ? "queue" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s is NULL", missing);
   slab_status status = scene_check(scene, "slab_enqueue");
-  if (status == SLAB_OK) status = check_on_opencl("slab_enqueue", scene->context);
+  if (status == SLAB_OK) status = check_backend("slab_enqueue", scene->context, &opencl_backend);
   if (status != SLAB_OK) return status;
   status = batch_check("slab_enqueue", b->query, b->count, b->cull, b->edges);
   if (status == SLAB_OK)
@@ -162,7 +162,7 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
 /* Begins a call that is read on the scene's own queue, after these events. */
 static slab_status begin_update(const slab_scene *scene, cl_uint wait_count, const cl_event *wait, update_call *u) {
   slab_status status = scene_check(scene, u->function);
-  if (status == SLAB_OK) status = check_on_opencl(u->function, scene->context);
+  if (status == SLAB_OK) status = check_backend(u->function, scene->context, &opencl_backend);
   if (status == SLAB_OK && wait_count > 0 && wait == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "%s: wait is NULL and wait_count %u", u->function, wait_count);
   if (status != SLAB_OK) return status;

@@ -6,6 +6,7 @@
 #include "cuda/cuda.h"
 #include "device/backend.h"
 #include "device/context.h"
+#include "interop/backend_check.h"
 #include "interop/batch.h"
 #include "interop/update.h"
 
@@ -80,15 +81,9 @@ slab_status slab_context_create_cuda(CUcontext callers, CUstream stream, const s
   return context_finish(status, &options, created, context);
 }
 
-static slab_status check_card(const char *function, const slab_context *context) {
-  const device *d = &context->devices[0];
-  if (d->backend == &cuda_backend) return SLAB_OK;
-  return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not a card by CUDA", function, d->info.name);
-}
-
 slab_status slab_context_card(const slab_context *context, CUcontext *cuda, int *card) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_card: context is NULL");
-  const slab_status status = check_card("slab_context_card", context);
+  const slab_status status = check_backend("slab_context_card", context, &cuda_backend);
   if (status != SLAB_OK) return status;
   const cuda_device *d = cuda_of(&context->devices[0]);
   if (cuda != NULL) *cuda = d->context;
@@ -139,7 +134,7 @@ static slab_status place(const char *function, const device *d, const char *name
 static slab_status begin(const char *function, const slab_scene *scene, CUstream stream, gpu_queue *queue) {
   slab_status status = scene_check(scene, function);
   if (status != SLAB_OK) return status;
-  status = check_card(function, scene->context);
+  status = check_backend(function, scene->context, &cuda_backend);
   if (status != SLAB_OK) return status;
   *queue = (gpu_queue){cuda_of(&scene->context->devices[0])->context, stream};
   return stream == NULL ? SLAB_OK : check_stream(function, queue->context, stream);

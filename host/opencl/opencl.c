@@ -128,6 +128,7 @@ static const gpu_driver opencl_driver = {
     .unmap = unmap,
     .alike = opencl_alike,
     .build = opencl_build,
+    .build_traced = opencl_build_traced,
     .release_program = release_program,
     .kernel = opencl_kernel,
     .release_kernel = release_kernel,

@@ -10,8 +10,6 @@
 #include "record/device.h"
 #include "slabcast.h"
 
-typedef struct slab_program slab_program;
-
 /* An open device. */
 typedef struct opencl_device {
   cl_context context;
@@ -20,7 +18,6 @@ typedef struct opencl_device {
   bool has_double;       /* has double; kernels may divide through it where info.exact_divide is 0 */
   bool limits_registers; /* its compiler takes NVIDIA's option that limits the registers of a work-item */
   size_t group_most;     /* maximum work-items per group, for any kernel */
-  slab_program *traces;  /* programs of the user's kernels, guarded by the device's lock */
 } opencl_device;
 
 static inline opencl_device *cl_of(const device *d) { return gpu_of(d)->own; }
@@ -41,6 +38,8 @@ slab_status opencl_open(device *, const found_device *);
 void opencl_close(device *);
 bool opencl_alike(const device *, const device *other, const program_key *);
 slab_status opencl_build(const device *, const program_key *, gpu_program *like, gpu_program **);
+slab_status opencl_build_traced(const device *, const program_key *, uint32_t queries, const char *source,
+                                const char *options, gpu_program **);
 slab_status opencl_kernel(const device *, gpu_program *, const program_key *, uint32_t nth, gpu_kernel **,
                           size_t *group);
 void opencl_release_queue(const device *, gpu_queue *);

@@ -1,155 +1,20 @@
-/* The text of slabcast_device.h for a scene, and programs that include it.
- *
- * The header is the public file, and then, for each query, the text of the scene's kernels without the kernels
- * (kernels/walk/trace.h). A text is written for one query and names its functions as it likes. So every name that it
- * declares becomes one of its own while the text is read, by a macro, and every macro is forgotten after it: the user's
- * text sees names that begin with slab_ or SLAB_ alone. */
-#include "opencl/trace.h"
-
-#include <stdio.h>
+/* Builds programs of the user's kernels, which include slabcast_device.h. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
-#include "data/types.h"
-#include "gpu/gpu.h"
+#include "gpu/trace.h"
+#include "opencl/opencl.h"
 #include "opencl/program.h"
 
-/* ---- text that grows ---- */
-
-typedef struct growing {
-  char *bytes; /* NULL: memory was short */
-  size_t used, size;
-} growing;
-
-static void text_add(growing *t, const char *more, size_t length) {
-  if (t->bytes == NULL) return;
-  if (t->size - t->used <= length) {
-    t->size = 2 * (t->size + length);
-    char *grown = realloc(t->bytes, t->size);
-    if (grown == NULL) free(t->bytes);
-    t->bytes = grown;
-    if (grown == NULL) return;
-  }
-  memcpy(t->bytes + t->used, more, length);
-  t->bytes[t->used += length] = 0;
-}
-
-static void text_say(growing *t, const char *format, const char *word, int length) {
-  char line[256];
-  const int n = snprintf(line, sizeof line, format, length, word, length, word);
-  text_add(t, line, (size_t)n);
-}
-
-static void text_embed(growing *t, const char *const *strings, unsigned count) {
-  for (unsigned i = 0; i < count; i++) text_add(t, strings[i], strlen(strings[i]));
-}
-
-/* A line for each word of a list, each after a blank. */
-static void text_each(growing *t, const char *format, const char *words) {
-  for (const char *at = words; *at != 0;) {
-    const size_t length = strcspn(++at, " ");
-    text_say(t, format, at, (int)length);
-    at += length;
-  }
-}
-
-/* ---- the header ---- */
-
-/* The text of a scene's kernels, and the words of it. */
-typedef struct trace_source {
-  const char *const *text;
-  const unsigned *count;
-  const char *names, *macros;
-} trace_source;
-
-static trace_source source_of(program_source of) {
-#define SOURCE(name) \
-  (trace_source) { embedded_##name, &embedded_##name##_count, embedded_##name##_names, embedded_##name##_macros }
-  return of == PROGRAM_FLAT ? SOURCE(flat) : of == PROGRAM_WIDE ? SOURCE(wide) : SOURCE(compressed);
-#undef SOURCE
-}
-
-/* What a program of one ray a work-item has otherwise than those that cast arrays. */
-static const char of_one_ray[] =
-    "#define SLAB_TRACE\n#undef SLAB_RAYS\n#define SLAB_RAYS 1\n#undef SLAB_TILE\n#define SLAB_TILE 0\n"
-    "#undef SLAB_IN_FLIGHT\n#define SLAB_IN_FLIGHT 1\n#undef SLAB_RAY_PAIRS\n#define SLAB_RAY_PAIRS 1\n";
-
-/* Options of the compiler: those that define become lines of the header, the others stay. undefine: its last lines. */
-static void split_options(const char *options, growing *define, growing *undefine, growing *others) {
-  for (const char *at = options; *at != 0;) {
-    const size_t length = strcspn(at, " ");
-    const char *word = at + 2;
-    const size_t name = strcspn(word, "= ");
-    if (strncmp(at, "-D", 2) != 0) {
-      text_say(others, "%.*s ", at, (int)length);
-    } else {
-      const bool valued = word[name] == '=';
-      text_say(define, "#define %.*s ", word, (int)name);
-      text_say(define, "%.*s\n", valued ? word + name + 1 : "", valued ? (int)(length - name - 3) : 0);
-      text_say(undefine, "#undef %.*s\n", word, (int)name);
-    }
-    at += length + strspn(at + length, " ");
-  }
-  text_add(define, of_one_ray, sizeof of_one_ray - 1);
-}
-
-/* The functions of one query. Those of SLAB_ALL find what follows a hit, and store none: they are those of SLAB_NEAREST
- * for rays with a hit to begin after. */
-static void add_query(growing *t, const trace_source *source, uint32_t query, const growing *define,
-                      const growing *undefine) {
-  const bool walks = query == SLAB_ALL;
-  char begin[128];
-  const int n = snprintf(begin, sizeof begin,
-                         "#define SLAB_FUNCTIONS %u\n#undef SLAB_QUERY\n#define SLAB_QUERY %u\n#define SLAB_OWN %d\n",
-                         query, walks ? (unsigned)SLAB_DISTANCE : query, walks);
-  text_add(t, define->bytes, define->used);
-  text_add(t, begin, (size_t)n);
-  text_each(t, "#define %.*s SLAB_OWN_NAME(%.*s_)\n", source->names);
-  text_embed(t, source->text, *source->count);
-  text_each(t, "#undef %.*s\n", source->macros);
-  text_each(t, "#undef %.*s\n", source->names);
-  text_add(t, undefine->bytes, undefine->used);
-  text_each(t, "#undef %.*s\n", " SLAB_FUNCTIONS SLAB_OWN SLAB_TRACE");
-}
-
-static void add_header(growing *t, const device *d, const program_key *key, uint32_t queries, growing *others) {
-  char options[OPTIONS_SIZE], about[512];
-  const trace_source source = source_of(key->source);
-  growing define = {calloc(1, 1), 0, 1}, undefine = {calloc(1, 1), 0, 1};
-  program_options(d, key, options, sizeof options);
-  split_options(options, &define, &undefine, others);
-  const int n =
-      snprintf(about, sizeof about,
-               "/* Slabcast %s, under the MIT License: Copyright (c) 2026 Slabcast contributors */\n"
-               "#define SLAB_QUERIES %uu\n#define SLAB_VIEW_WORDS %zu\n#define SLAB_VIEW_BUFFERS %d\n",
-               slab_version(), queries, sizeof(cast_uniforms) / sizeof(uint32_t), key->cut ? SCENE_BUFFERS : 1);
-  text_add(t, about, (size_t)n);
-  text_embed(t, embedded_device, embedded_device_count);
-  static const char begin[] =
-      "#ifndef SLAB_OWN_NAME\n"
-      "#define SLAB_OWN_NAME(name) SLAB_OWN_NAME_OF(name, SLAB_FUNCTIONS)\n"
-      "#define SLAB_OWN_NAME_OF(name, number) SLAB_OWN_NAME_FOR(name, number)\n"
-      "#define SLAB_OWN_NAME_FOR(name, number) slab_own_##name##number\n"
-      "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored "
-      "\"-Wmacro-redefined\"\n#endif\n";
-  static const char end[] =
-      "#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n"
-      "#pragma OPENCL FP_CONTRACT ON\n#endif\n"; /* as it is by default */
-  text_add(t, begin, sizeof begin - 1);
-  if (define.bytes != NULL && undefine.bytes != NULL) {
-    for (uint32_t query = 0; query < SLAB_QUERY_COUNT; query++)
-      if ((queries >> query & 1) != 0) add_query(t, &source, query, &define, &undefine);
-  } else {
-    free(t->bytes);
-    t->bytes = NULL;
-  }
-  text_add(t, end, sizeof end - 1);
-  free(define.bytes);
-  free(undefine.bytes);
-}
-
-/* ---- building ---- */
+static const trace_language opencl_c = {
+    .dialect_macros = "",
+    .begin =
+        "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored "
+        "\"-Wmacro-redefined\"\n#endif\n",
+    .end =
+        "#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n"
+        "#pragma OPENCL FP_CONTRACT ON\n", /* as it is by default */
+};
 
 static slab_status program_of(const device *d, const char *text, cl_program *made) {
   cl_int code;
@@ -189,16 +54,31 @@ static slab_status build(const device *d, const char *source, const char *header
   return status;
 }
 
-slab_status trace_build(const device *d, const program_key *key, uint32_t queries, const char *source,
-                        const char *options, cl_program *built) {
-  growing header = {calloc(1, 1), 0, 1}, all = {calloc(1, 1), 0, 1};
-  add_header(&header, d, key, queries, &all);
-  text_add(&all, "-cl-kernel-arg-info ", 20);
-  text_add(&all, options, strlen(options));
-  const slab_status status = header.bytes == NULL || all.bytes == NULL
-                                 ? fail_memory(header.size + all.size, "a kernel's text")
-                                 : build(d, source, header.bytes, all.bytes, built);
-  free(header.bytes);
-  free(all.bytes);
+/* Options of the two together. */
+static char *joined(const char *first, const char *second) {
+  static const char info[] = "-cl-kernel-arg-info ";
+  char *all = malloc(strlen(first) + sizeof info + strlen(second));
+  if (all != NULL) strcat(strcat(strcpy(all, first), info), second);
+  return all;
+}
+
+slab_status opencl_build_traced(const device *d, const program_key *key, uint32_t queries, const char *source,
+                                const char *options, gpu_program **built) {
+  static const char *const refused[] = {"-cl-fast-relaxed-math",        "-cl-unsafe-math-optimizations",
+                                        "-cl-finite-math-only",         "-cl-denorms-are-zero",
+                                        "-cl-no-signed-zeros",          "-cl-mad-enable",
+                                        "-cl-single-precision-constant"};
+  char specialised[OPTIONS_SIZE];
+  trace_text text;
+  slab_status status = trace_check_options(options, refused, sizeof refused / sizeof *refused);
+  if (status != SLAB_OK) return status;
+  program_options(d, key, specialised, sizeof specialised);
+  status = trace_write(&opencl_c, key, queries, specialised, &text);
+  if (status != SLAB_OK) return status;
+  char *all = joined(text.options, options);
+  status = all == NULL ? fail_memory(strlen(options), "a program's options")
+                       : build(d, source, text.header, all, (cl_program *)built);
+  free(all);
+  trace_forget(&text);
   return status;
 }

@@ -8,27 +8,11 @@
 #include "opencl.h"
 #include "sets/nested.h"
 #include "slabcast_device.h"
+#include "traced.h"
 
 enum { N = 700 };
 
-/* Every query but SLAB_ALL. */
-static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT, SLAB_INTERVAL, SLAB_NEAREST};
-enum { QUERIES = sizeof queries / sizeof *queries, EVERY_QUERY = 0x6F, WALKED = 24 };
-
-/* A kernel of one query. The scene's parameters are all but the first and the last three. */
-#define KERNEL(number, type, name)                                                                            \
-  [number] = "kernel void trace_" #number "(const global slab_ray *rays, SLAB_SCENE_PARAMETERS, global " type \
-             " *results, slab_trace_options options, uint plain) {\n"                                         \
-             "  SLAB_SCENE(scene);\n"                                                                         \
-             "  const slab_ray ray = rays[get_global_id(0)];\n"                                               \
-             "  results[get_global_id(0)] = plain ? slab_trace_" name                                         \
-             "(&scene, &ray)\n"                                                                               \
-             "                                    : slab_trace_" name                                         \
-             "_with(&scene, &ray, &options);\n"                                                               \
-             "}\n"
-static const char *const sources[SLAB_QUERY_COUNT] = {
-    KERNEL(0, "slab_hit", "closest"), KERNEL(1, "float", "distance"),         KERNEL(2, "uchar", "any"),
-    KERNEL(3, "uint", "count"),       KERNEL(5, "slab_interval", "interval"), KERNEL(6, "slab_short_hit", "nearest")};
+enum { WALKED = 24 };
 
 typedef struct fixture {
   cl_device_id device;
@@ -91,59 +75,14 @@ static void run_kernel(const fixture *f, cl_kernel kernel, cl_uint scene_argumen
   assert_cl(clReleaseMemObject(got));
 }
 
-static void cast_rays(slab_scene *scene, slab_query query, const slab_ray *rays, const slab_cast_options *options,
-                      void *results) {
-  switch (query) {
-    case SLAB_CLOSEST:
-      assert_ok(slab_closest(scene, rays, N, results, options));
-      break;
-    case SLAB_DISTANCE:
-      assert_ok(slab_distance(scene, rays, N, results, options));
-      break;
-    case SLAB_ANY:
-      assert_ok(slab_any(scene, rays, N, results, options));
-      break;
-    case SLAB_COUNT:
-      assert_ok(slab_count(scene, rays, N, results, options));
-      break;
-    case SLAB_INTERVAL:
-      assert_ok(slab_interval_of(scene, rays, N, results, options));
-      break;
-    default:
-      assert_ok(slab_nearest(scene, rays, N, results, options));
-  }
-}
-
-/* Options of a cast, and the same of a ray. */
-static const struct {
-  slab_cast_options cast;
-  slab_trace_options trace;
-} rows[] = {
-    {{.mask = MIXED_FATES_MASK(MIXED_FATES_SPHERES) | MIXED_FATES_MASK(MIXED_FATES_MESH)},
-     {.mask = MIXED_FATES_MASK(MIXED_FATES_SPHERES) | MIXED_FATES_MASK(MIXED_FATES_MESH),
-      .skip = {SLAB_MISS, SLAB_MISS}}},
-    {{.cull = SLAB_CULL_FRONT, .face_forward = 1},
-     {.cull = SLAB_CULL_FRONT, .face_forward = 1, .skip = {SLAB_MISS, SLAB_MISS}}},
-    {{.edges = SLAB_EDGES_CLOSED}, {.edges = SLAB_EDGES_CLOSED, .skip = {SLAB_MISS, SLAB_MISS}}},
-    {{.skip = NULL}, {.skip = {0, MIXED_FATES_PLANES}}},
-};
-enum { ROWS = sizeof rows / sizeof *rows };
-
 static void verify_kernel(const fixture *f, slab_scene *scene, cl_kernel kernel, cl_uint arguments, slab_query query,
                           const slab_ray *rays) {
   unsigned char *got = malloc(N * sizeof(slab_hit)), *want = malloc(N * sizeof(slab_hit));
-  slab_primitive_id skips[N];
   assert_non_null(got);
   assert_non_null(want);
-  cast_rays(scene, query, rays, NULL, want);
-  run_kernel(f, kernel, arguments, query, rays, NULL, got);
-  assert_memory_equal(got, want, N * slab_result_size(query));
-  for (int row = 0; row < ROWS; row++) {
-    slab_cast_options options = rows[row].cast;
-    for (int i = 0; i < N; i++) skips[i] = rows[row].trace.skip;
-    options.skip = skips;
-    cast_rays(scene, query, rays, &options, want);
-    run_kernel(f, kernel, arguments, query, rays, &rows[row].trace, got);
+  for (int row = -1; row < TRACED_ROWS; row++) {
+    traced_cast(scene, query, row, rays, N, want);
+    run_kernel(f, kernel, arguments, query, rays, row < 0 ? NULL : &traced_rows[row].trace, got);
     assert_memory_equal(got, want, N * slab_result_size(query));
   }
   free(got);
@@ -152,10 +91,9 @@ static void verify_kernel(const fixture *f, slab_scene *scene, cl_kernel kernel,
 
 /* A program with the kernels of some queries, a bit for each. */
 static slab_program *program_of(slab_scene *scene, uint32_t of) {
-  char text[4096] = "#include \"slabcast.h\"\n#include \"slabcast_device.h\"\n"; /* a file may be for both */
+  char text[4096];
   slab_program *program = NULL;
-  for (int i = 0; i < QUERIES; i++)
-    if ((of >> queries[i] & 1) != 0) strcat(text, sources[queries[i]]);
+  traced_text(of, text, sizeof text);
   assert_ok(slab_program_create(scene, text, NULL, of, &program));
   return program;
 }
@@ -173,12 +111,12 @@ static void verify_query(const fixture *f, slab_scene *scene, const slab_program
 /* Of each query a program, since drivers compile all of a program's functions for each of its kernels. That takes
  * seconds, so CI asks some queries of each kind of scene (a bit for each), and the long proof asks all. */
 static void verify_scene(const fixture *f, slab_scene *scene, const slab_ray *rays, uint32_t asked) {
-  if (getenv("SLABCAST_TEST_WHOLE") != NULL) asked = EVERY_QUERY;
+  if (getenv("SLABCAST_TEST_WHOLE") != NULL) asked = TRACED_EVERY;
   if (harness_width() > 1) asked &= 1u << SLAB_CLOSEST | 1u << SLAB_INTERVAL;
-  for (int i = 0; i < QUERIES; i++) {
-    if ((asked >> queries[i] & 1) == 0) continue;
-    slab_program *program = program_of(scene, 1u << queries[i]);
-    verify_query(f, scene, program, queries[i], rays);
+  for (int i = 0; i < TRACED_QUERIES; i++) {
+    if ((asked >> traced_queries[i] & 1) == 0) continue;
+    slab_program *program = program_of(scene, 1u << traced_queries[i]);
+    verify_query(f, scene, program, traced_queries[i], rays);
     slab_program_destroy(program);
   }
 }
@@ -205,7 +143,7 @@ static void a_bvh_gives_the_bits_of_a_cast(void **state) {
   for (int layout = SLAB_LAYOUT_WIDE; layout <= last_layout(); layout++) {
     slab_context *slab = slab_of(f, (slab_layout)layout);
     slab_scene *scene = mixed_tree(slab, 400);
-    verify_scene(f, scene, f->rays, layout == SLAB_LAYOUT_WIDE ? 1u << SLAB_CLOSEST | 1u << SLAB_ANY : EVERY_QUERY);
+    verify_scene(f, scene, f->rays, layout == SLAB_LAYOUT_WIDE ? 1u << SLAB_CLOSEST | 1u << SLAB_ANY : TRACED_EVERY);
     slab_scene_destroy(scene);
     slab_context_destroy(slab);
   }
@@ -255,30 +193,17 @@ static void one_program_has_several_queries(void **state) {
   slab_context_destroy(slab);
 }
 
-/* A walk from hit to hit, of WALKED steps at most: that of a ray is what slab_all lists. */
-static const char walk[] =
-    "#include <slabcast_device.h>\n"
-    "kernel void walk(const global slab_ray *rays, SLAB_SCENE_PARAMETERS, global slab_short_hit *hits, uint most) {\n"
-    "  SLAB_SCENE(scene);\n"
-    "  const slab_ray ray = rays[get_global_id(0)];\n"
-    "  slab_short_hit hit = slab_trace_begin();\n"
-    "  for (uint k = 0; k < most && slab_trace_next(&scene, &ray, &hit); k++)\n"
-    "    hits[get_global_id(0) * most + k] = hit;\n"
-    "}\n";
-
+/* A walk of WALKED steps at most is what slab_all lists. */
 static void verify_walk(const fixture *f, slab_scene *scene, const slab_ray *rays) {
-  const slab_cast_options options = {.max_hits = WALKED};
   const size_t items = N, size = N * WALKED * sizeof(slab_short_hit);
   const cl_uint most = WALKED;
-  uint64_t *offsets = calloc(N + 1, sizeof *offsets), required = 0;
-  slab_hit *want = calloc(N * WALKED, sizeof *want);
-  slab_short_hit *got = calloc(N, WALKED * sizeof *got);
+  char text[4096];
+  slab_short_hit *want = traced_walks(scene, rays, N, WALKED), *got = calloc(N, WALKED * sizeof *got);
   slab_program *program = NULL;
   cl_kernel kernel = NULL;
   cl_uint arguments = 0;
-  assert_ok(slab_all(scene, rays, N, offsets, want, N * WALKED, &required, &options));
-  assert_true(offsets[N] > N / 4);
-  assert_ok(slab_program_create(scene, walk, NULL, 1u << SLAB_ALL, &program));
+  snprintf(text, sizeof text, "%s%s", traced_begin, traced_walk);
+  assert_ok(slab_program_create(scene, text, NULL, 1u << SLAB_ALL, &program));
   assert_ok(slab_program_kernel(program, "walk", &kernel));
   assert_ok(slab_scene_bind(scene, kernel, 1, &arguments));
   cl_mem given = opencl_buffer(f->context, rays, N * sizeof *rays), hits = opencl_buffer(f->context, got, size);
@@ -287,19 +212,11 @@ static void verify_walk(const fixture *f, slab_scene *scene, const slab_ray *ray
   assert_cl(clSetKernelArg(kernel, 2 + arguments, sizeof most, &most));
   assert_cl(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL));
   assert_cl(clEnqueueReadBuffer(f->queue, hits, CL_TRUE, 0, size, got, 0, NULL, NULL));
-  for (size_t i = 0; i < N; i++)
-    for (size_t k = 0; k < WALKED; k++) {
-      const slab_short_hit found = got[i * WALKED + k], none = {0};
-      const slab_hit *hit = &want[offsets[i] + k];
-      const bool is_listed = k < offsets[i + 1] - offsets[i];
-      const slab_short_hit wanted = is_listed ? (slab_short_hit){hit->t, hit->primitive, hit->geometry} : none;
-      assert_memory_equal(&found, &wanted, sizeof found);
-    }
+  assert_memory_equal(got, want, size);
   assert_cl(clReleaseMemObject(given));
   assert_cl(clReleaseMemObject(hits));
   assert_cl(clReleaseKernel(kernel));
   slab_program_destroy(program);
-  free(offsets);
   free(want);
   free(got);
 }
