@@ -17,6 +17,7 @@ EMBEDDED(refit)
 EMBEDDED(probe)
 EMBEDDED(ceiling)
 EMBEDDED(device)
+EMBEDDED(cuda)
 #undef EMBEDDED
 
 /* Words, each after a blank: what a text declares, and what it defines. */
@@ -26,6 +27,7 @@ EMBEDDED(device)
 EMBEDDED_WORDS(flat)
 EMBEDDED_WORDS(wide)
 EMBEDDED_WORDS(compressed)
+EMBEDDED_WORDS(cuda)
 #undef EMBEDDED_WORDS
 
 #endif

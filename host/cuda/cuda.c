@@ -159,6 +159,7 @@ static const gpu_driver cuda_driver = {
     .is_pinned = is_pinned,
     .alike = cuda_alike,
     .build = cuda_build,
+    .build_traced = cuda_build_traced,
     .release_program = cuda_release_program,
     .kernel = cuda_kernel,
     .release_kernel = cuda_release_kernel,

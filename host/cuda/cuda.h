@@ -74,7 +74,13 @@ slab_status cuda_open(device *, const found_device *);
 void cuda_close(device *);
 bool cuda_alike(const device *, const device *other, const program_key *);
 slab_status cuda_build(const device *, const program_key *, gpu_program *like, gpu_program **);
+slab_status cuda_build_traced(const device *, const program_key *, uint32_t queries, const char *source,
+                              const char *options, gpu_program **);
+/* Loads a program from PTX or machine code. */
+slab_status cuda_load_program(const device *, const void *image, gpu_program **);
 void cuda_release_program(gpu_program *);
+/* A kernel of a program. SLAB_INVALID_ARGUMENT: there is none of that name. */
+slab_status cuda_function(gpu_program *, const char *name, CUfunction *);
 slab_status cuda_kernel(const device *, gpu_program *, const program_key *, uint32_t nth, gpu_kernel **, size_t *group);
 void cuda_release_kernel(gpu_kernel *);
 slab_status cuda_set(gpu_kernel *, uint32_t nth, const gpu_argument *, const char *what);

@@ -32,11 +32,11 @@ bool cuda_alike(const device *d, const device *other, const program_key *key) {
   return false;
 }
 
-static slab_status load_module(const device *d, const char *text, CUmodule *module) {
+static slab_status load_module(const device *d, const void *image, CUmodule *module) {
   char log[4096] = "";
   int names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
-  const CUresult code = cuda_call.cuModuleLoadDataEx(module, text, 2, names, values);
+  const CUresult code = cuda_call.cuModuleLoadDataEx(module, image, 2, names, values);
   if (code == CUDA_SUCCESS) return SLAB_OK;
   const slab_status status = fail_cuda(code, "cuModuleLoadDataEx", d->info.name);
   return status == SLAB_OUT_OF_MEMORY
@@ -44,25 +44,29 @@ static slab_status load_module(const device *d, const char *text, CUmodule *modu
              : fail(SLAB_BUILD_FAILED, "cuModuleLoadDataEx failed (%d) on \"%s\":\n%s", code, d->info.name, log);
 }
 
-slab_status cuda_build(const device *d, const program_key *key, gpu_program *like, gpu_program **built) {
-  char *text;
-  (void)like;
+slab_status cuda_load_program(const device *d, const void *image, gpu_program **built) {
   gpu_program *made = calloc(1, sizeof *made);
   if (made == NULL) return fail_memory(sizeof *made, "a program");
   made->context = cuda_of(d)->context;
-  slab_status status = ptx_text(key, &text);
+  slab_status status = cuda_enter(made->context, d->info.name);
   if (status == SLAB_OK) {
-    status = cuda_enter(made->context, d->info.name);
-    if (status == SLAB_OK) {
-      status = load_module(d, text, &made->module);
-      cuda_leave();
-    }
-    free(text);
+    status = load_module(d, image, &made->module);
+    cuda_leave();
   }
   if (status == SLAB_OK)
     *built = made;
   else
     free(made);
+  return status;
+}
+
+slab_status cuda_build(const device *d, const program_key *key, gpu_program *like, gpu_program **built) {
+  char *text;
+  (void)like;
+  slab_status status = ptx_text(key, &text);
+  if (status != SLAB_OK) return status;
+  status = cuda_load_program(d, text, built);
+  free(text);
   return status;
 }
 
@@ -75,6 +79,15 @@ void cuda_release_program(gpu_program *built) {
 }
 
 /* ---- kernels ---- */
+
+slab_status cuda_function(gpu_program *of, const char *name, CUfunction *function) {
+  slab_status status = cuda_enter(of->context, name);
+  if (status != SLAB_OK) return status;
+  const CUresult code = cuda_call.cuModuleGetFunction(function, of->module, name);
+  cuda_leave();
+  return code == CUDA_ERROR_NOT_FOUND ? fail(SLAB_INVALID_ARGUMENT, "the program has no kernel \"%s\"", name)
+                                      : cuda_ended(code, "cuModuleGetFunction", name);
+}
 
 slab_status cuda_kernel(const device *d, gpu_program *of, const program_key *key, uint32_t nth, gpu_kernel **made,
                         size_t *group) {

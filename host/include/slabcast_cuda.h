@@ -18,6 +18,7 @@ extern "C" {
 
 struct CUctx_st;    /**< what a CUcontext points to */
 struct CUstream_st; /**< what a CUstream points to */
+struct CUfunc_st;   /**< what a CUfunction points to */
 
 /** Makes a slab_context on the caller's context; NULL: the primary context of the card that is current, else of the
  * first. stream: on which the calls of slabcast.h run; NULL: one of the library's own. `device` of the options is
@@ -64,6 +65,28 @@ typedef struct slab_cuda_batch {
  * that the card reaches, or the stream is of another context; SLAB_UNSUPPORTED where the scene is not on a card by
  * CUDA; SLAB_BUILD_FAILED, SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. Several threads may enqueue at once. */
 SLAB_API slab_status slab_enqueue_cuda(slab_scene *, const slab_cuda_batch *, struct CUstream_st *stream);
+
+/** @name Kernels of your own
+ * Those of a slab_program, by CUDA.
+ * @{ */
+
+/** A kernel of the program, which is valid until the program is destroyed. SLAB_INVALID_ARGUMENT where there is none of
+ * that name (extern "C" keeps it as it is written); SLAB_UNSUPPORTED where the program is not on a card by CUDA. */
+SLAB_API slab_status slab_program_function(slab_program *, const char *name, struct CUfunc_st **function);
+
+/** The parameters that SLAB_SCENE_PARAMETERS are at most. */
+#define SLAB_SCENE_PARAMETERS_MOST 10
+
+/** Binds a kernel to the scene as its last commit has it. parameters: room for SLAB_SCENE_PARAMETERS_MOST addresses, of
+ * which the first *count (NULL: not wanted) are set to the values of SLAB_SCENE_PARAMETERS, in their order, as
+ * cuLaunchKernel takes them. The values, and what they point to on the card, stay as they are, whatever is committed or
+ * destroyed, until the kernel is bound again or its program is destroyed; to see a later commit bind it again. Bind it
+ * not while another thread binds or launches it. SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT where an
+ * argument is NULL, the kernel is not of slab_program_function, is of another context than the scene, or was built for
+ * scenes that are not like this one: the message tells in what. SLAB_UNSUPPORTED where the scene is not on a card by
+ * CUDA; SLAB_OUT_OF_MEMORY. */
+SLAB_API slab_status slab_scene_bind_cuda(slab_scene *, struct CUfunc_st *kernel, void **parameters, unsigned *count);
+/** @} */
 
 /** @name Changing geometry
  * The updates of slabcast.h, from device memory as a slab_cuda_batch has it. Each reads its arrays on a stream of the

@@ -8,6 +8,8 @@
 
 #ifdef __OPENCL_C_VERSION__
 typedef uint uint32_t;
+#elif defined(__CUDACC_RTC__)
+typedef unsigned int uint32_t;
 #else
 #include <stdint.h>
 #endif
