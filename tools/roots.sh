@@ -9,6 +9,8 @@
 #     harness    cmocka and the small GMP as Debian 12's sources, to compile for systems that Debian has no packages of
 #     cuda       ptxas and nvdisasm, NVIDIA's compiler to machine code and back, from PyPI: FOLDER/bin
 #     cuda12     ptxas of CUDA 12.8, the last that knows cards before compute capability 7.5, likewise: 40 MB
+#     nvrtc      NVRTC 13, NVIDIA's compiler of CUDA C++ at run time, from PyPI: FOLDER/lib, 150 MB
+#     nvrtc12    NVRTC of CUDA 12.9, likewise
 #     mingw      what the program needs on Windows (x86-64): zlib, libpng and jansson as archives, and OpenCL's headers.
 #                -DCMAKE_TOOLCHAIN_FILE=FOLDER/toolchain.cmake builds with it
 #     arm64      Python 3, pip, musl, and what NumPy needs, of Debian 12 for aarch64: qemu-aarch64 -L FOLDER runs them
@@ -150,8 +152,20 @@ take_from_pypi() {
   rm -r "$1/wheels"
 }
 
+# take_nvrtc FOLDER PACKAGE: with the file beside it that it loads.
+take_nvrtc() {
+  local wheel
+  mkdir -p "$1"/{lib,wheels}
+  python3 -m pip download --disable-pip-version-check -q --no-deps -d "$1/wheels" "$2"
+  for wheel in "$1"/wheels/*.whl; do python3 -m zipfile -e "$wheel" "$1/wheels"; done
+  find "$1/wheels" -name 'libnvrtc*.so.*' ! -name '*alt*' -exec mv -t "$1/lib" {} +
+  rm -r "$1/wheels"
+}
+
 make_cuda() { take_from_pypi "$1" "ptxas nvdisasm" nvidia-cuda-nvcc==13.5.37 nvidia-cuda-nvdisasm==13.5.37; }
 make_cuda12() { take_from_pypi "$1" ptxas nvidia-cuda-nvcc-cu12==12.8.93; }
+make_nvrtc() { take_nvrtc "$1" nvidia-cuda-nvrtc==13.5.37; }
+make_nvrtc12() { take_nvrtc "$1" nvidia-cuda-nvrtc-cu12==12.9.86; }
 
 # zlib is Debian's own for mingw; the others are built from Debian's sources. pkg-config, too, finds nothing of this
 # machine's own there.
@@ -199,8 +213,8 @@ recipe() { cksum <"$self"; }
 # One that another process makes is waited for.
 get() {
   local folder=$roots/$1
-  [[ $1 =~ ^(trixie|sid|intel|embree|harness|cuda|cuda12|mingw|arm64|system|system12)$ ]] ||
-    die "there is no $1: trixie, sid, intel, embree, harness, cuda, cuda12, mingw, arm64, system, system12"
+  [[ $1 =~ ^(trixie|sid|intel|embree|harness|cuda|cuda12|nvrtc|nvrtc12|mingw|arm64|system|system12)$ ]] ||
+    die "there is no $1: trixie, sid, intel, embree, harness, cuda, cuda12, nvrtc, nvrtc12, mingw, arm64, system, system12"
   mkdir -p "$roots"
   (
     flock 9

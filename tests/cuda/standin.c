@@ -1,5 +1,6 @@
 /* A libcuda.so.1 without a card. Its kernels are those of slabcast-cuda, of the same text and the same dialect
- * (kernels/lanes/ptx.h), compiled for this processor; a module is known by the first line of its PTX.
+ * (kernels/lanes/ptx.h), compiled for this processor; a module is known by the first line of its PTX. Kernels of the
+ * user's are in libraries that the stand-in of NVRTC makes (nvrtc.c); what NVRTC itself makes is kept, and not run.
  *
  * It holds callers to the interface: a context that is not current, a handle that was released, bytes outside of an
  * allocation, parameters that the PTX does not declare and a group that a kernel does not allow end the process with a
@@ -12,6 +13,9 @@
  *   SLAB_CUDA_FROM=N      so do all from the Nth on
  *   SLAB_CUDA_FLIP=1      one bit turns of what the host reads, in its middle
  *   SLAB_CUDA_LATE=SEED   commands run when somebody waits, those of several streams in an order drawn by chance */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <elf.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -20,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "data/types.h"
@@ -74,6 +79,7 @@ typedef struct command {
   void (*run)(const struct command *);
   CUevent wait, record;
   const struct kernel *kernel;
+  const struct user_kernel *user;
   bool counts;
   unsigned groups, group;
   unsigned char parameters[PARAMETERS][sizeof(cast_uniforms)];
@@ -217,6 +223,14 @@ static void look_for_cards(void) {
     visible[visible_count++] = card;
     chosen = chosen[length] == ',' ? chosen + length + 1 : NULL;
   }
+}
+
+/* NVIDIA's own compiler asks the driver for tables that nobody else knows, and does without them. */
+STANDIN CUresult cuGetExportTable(const void **table, const void *id);
+CUresult cuGetExportTable(const void **table, const void *id) {
+  (void)id;
+  *table = NULL;
+  return CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuInit(unsigned flags) {
@@ -380,7 +394,17 @@ typedef struct kernel {
 #include "kernels.inc" /* declares all, and defines KERNELS */
 static const kernel kernels[] = {KERNELS};
 
+/* One of the user's, as host_cuda.h has it. at: thread, threads of a block, block, blocks. */
+typedef struct user_kernel {
+  void (*run)(const unsigned at[4], void **arguments);
+  int count;
+  const size_t *sizes; /* of its parameters */
+} user_kernel;
+
 struct CUmod_st {
+  void *own;         /* a library of the user's kernels; else NULL */
+  const char *code;  /* what NVIDIA's own compiler has made of them, which nothing here runs; else NULL */
+  size_t code_bytes; /* names of its sections tell its kernels */
   char program[64];
   const char *text;
   size_t length;
@@ -390,6 +414,8 @@ struct CUmod_st {
 
 struct CUfunc_st {
   const kernel *kernel;
+  const user_kernel *user;
+  bool is_code; /* which is not run */
   bool counts;
   size_t sizes[PARAMETERS]; /* bytes of each parameter */
   int count;
@@ -409,12 +435,44 @@ static void read_parameters(const char *entry, CUfunction f) {
   }
 }
 
+/* A library that lies in memory, after a line that tells its size. */
+static void *open_own(const char *image) {
+  char path[64];
+  char *bytes;
+  const size_t size = strtoul(image, &bytes, 10);
+  const int file = memfd_create("kernels", MFD_CLOEXEC);
+  if (file < 0 || write(file, bytes + 1, size) != (ssize_t)size) die("no file of %zu bytes", size);
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  void *own = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (own == NULL) die("a module of the user's: %s", dlerror());
+  close(file);
+  return own;
+}
+
+/* Machine code is an ELF file, which ends with the table of its sections. */
+static size_t code_size(const char *image) {
+  Elf64_Ehdr header;
+  memcpy(&header, image, sizeof header);
+  return header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+}
+
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned options, int *names, void **values) {
   const char *text = image;
   BEGIN;
   here("cuModuleLoadDataEx");
   (void)options, (void)names, (void)values;
   CUmodule m = *module = calloc(1, sizeof *m);
+  if (strncmp(text, "standin ", 8) == 0) {
+    m->own = open_own(text + 8);
+    live_modules++;
+    return end(CUDA_SUCCESS);
+  }
+  if (strncmp(text, ELFMAG, SELFMAG) == 0) {
+    m->code_bytes = code_size(text);
+    m->code = memcpy(malloc(m->code_bytes), text, m->code_bytes);
+    live_modules++;
+    return end(CUDA_SUCCESS);
+  }
   if (m == NULL || sscanf(text, "// %63s", m->program) != 1) die("a module without a name");
   m->text = strdup(text);
   m->counts = strstr(text, ".reg .u32 most") != NULL && strstr(text, "\n//+") == NULL;
@@ -430,27 +488,57 @@ CUresult cuModuleUnload(CUmodule module) {
     free(module->functions);
     module->functions = next;
   }
+  if (module->own != NULL) dlclose(module->own);
+  free((void *)(uintptr_t)module->code);
   free((void *)(uintptr_t)module->text);
   free(module);
   live_modules--;
   return end(CUDA_SUCCESS);
 }
 
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+static void find_user(CUfunction f, CUmodule module, const char *name) {
+  char row[128];
+  snprintf(row, sizeof row, "standin_%s", name);
+  f->user = dlsym(module->own, row);
+  if (f->user == NULL) return;
+  if (f->user->count > PARAMETERS) die("%d parameters", f->user->count);
+  for (; f->count < f->user->count; f->count++) {
+    f->sizes[f->count] = f->user->sizes[f->count];
+    if (f->sizes[f->count] > sizeof(cast_uniforms)) die("a parameter of %zu bytes", f->sizes[f->count]);
+  }
+}
+
+static void find_own(CUfunction f, CUmodule module, const char *name) {
   char wanted[64];
-  BEGIN;
-  CUfunction f = calloc(1, sizeof *f);
-  f->context = here("cuModuleGetFunction");
   snprintf(wanted, sizeof wanted, ".entry %s(", name);
   const char *entry = strstr(module->text, wanted);
   for (size_t i = 0; entry != NULL && i < sizeof kernels / sizeof *kernels; i++)
     if (strcmp(kernels[i].program, module->program) == 0 && strcmp(kernels[i].name, name) == 0) f->kernel = &kernels[i];
-  if (f->kernel == NULL) {
+  if (f->kernel == NULL) return;
+  read_parameters(entry, f);
+  f->counts = module->counts;
+}
+
+static bool has_section(CUmodule module, const char *name) {
+  char wanted[128];
+  const int length = snprintf(wanted, sizeof wanted, ".text.%s", name);
+  return memmem(module->code, module->code_bytes, wanted, (size_t)length + 1) != NULL;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+  BEGIN;
+  CUfunction f = calloc(1, sizeof *f);
+  f->context = here("cuModuleGetFunction");
+  if (module->own != NULL)
+    find_user(f, module, name);
+  else if (module->code != NULL)
+    f->is_code = has_section(module, name);
+  else
+    find_own(f, module, name);
+  if (f->kernel == NULL && f->user == NULL && !f->is_code) {
     free(f);
     return end(CUDA_ERROR_NOT_FOUND);
   }
-  read_parameters(entry, f);
-  f->counts = module->counts;
   f->next = module->functions;
   *function = module->functions = f;
   return end(CUDA_SUCCESS);
@@ -677,6 +765,14 @@ static void run_item(const command *c) {
   }
 }
 
+static void run_user(const command *c) {
+  unsigned at[] = {0, c->group, 0, c->groups};
+  void *arguments[PARAMETERS];
+  for (int i = 0; i < PARAMETERS; i++) arguments[i] = (void *)(uintptr_t)c->parameters[i];
+  for (at[2] = 0; at[2] < at[3]; at[2]++)
+    for (at[0] = 0; at[0] < at[1]; at[0]++) c->user->run(at, arguments);
+}
+
 static void run_kernel(const command *c) {
   groups = (int)c->groups;
   group_size = (int)c->group;
@@ -853,10 +949,12 @@ CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned
   BEGIN;
   if (grid_y * grid_z * block_y * block_z != 1 || shared_bytes != 0 || extra != NULL || grid_x == 0)
     die("a launch of another shape");
-  if (block_x > f->kernel->group) die("a group of %u for %s", block_x, f->kernel->name);
+  if (f->is_code) die("a launch of machine code");
+  if (f->user == NULL && block_x > f->kernel->group) die("a group of %u for %s", block_x, f->kernel->name);
   if (f->context != stream_of(s)->context) die("a kernel of another context");
-  command *c = command_of(run_kernel);
+  command *c = command_of(f->user != NULL ? run_user : run_kernel);
   c->kernel = f->kernel;
+  c->user = f->user;
   c->counts = f->counts;
   c->groups = grid_x;
   c->group = block_x;

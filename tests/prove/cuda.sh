@@ -53,6 +53,15 @@ for ((i = 0; i < orders; i++)); do
 done
 judge "orders of commands of several streams, drawn by chance, each with other scenes: tests that fail" 0 "$failed" "$failed of $((5 * orders))"
 
+failed=0
+for compiler in nvrtc12 nvrtc; do
+  SLABCAST_TEST_WHOLE=1 tests/cuda/compiled.sh "$release" "$compiler" >&2 || failed=$((failed + 1))
+done
+SLABCAST_TEST_WHOLE=1 under "$release" env LD_LIBRARY_PATH="$release/tests/cuda/nvrtc:$release/tests/cuda/standin:$release" \
+  "$PROVE_BIN/test_trace_cuda" || failed=$((failed + 1))
+judge "kernels that trace rays, every query and kind of scene, by two versions of NVIDIA's compiler, and run by the stand-in: failed" \
+  0 "$failed" "$failed of 3"
+
 sanitized asan
 failed=0
 for test in "${tests[@]}"; do
