@@ -10,15 +10,14 @@
 #include "slabcast_device.h"
 #include "traced.h"
 
-enum { N = 700 };
-
-enum { WALKED = 24 };
+enum { WALKED = 24, COUNTED = 64 };
 
 typedef struct fixture {
   cl_device_id device;
   cl_context context;
   cl_command_queue queue;
   slab_ray *rays;
+  size_t n;
 } fixture;
 
 static int setup(void **state) {
@@ -27,7 +26,8 @@ static int setup(void **state) {
   f->device = opencl_device();
   f->context = opencl_context(&f->device, 1);
   f->queue = opencl_queue(f->context, f->device, 0);
-  f->rays = mixed_rays("test_trace", N);
+  f->n = traced_rays();
+  f->rays = mixed_rays("test_trace", f->n);
   *state = f;
   return 0;
 }
@@ -58,13 +58,13 @@ static cl_kernel kernel_of(const slab_program *program, slab_query query) {
   return kernel;
 }
 
-/* Runs a kernel that is bound. options NULL: without. results: N of the query's type. */
+/* Runs a kernel that is bound. options NULL: without. results: n of the query's type. */
 static void run_kernel(const fixture *f, cl_kernel kernel, cl_uint scene_arguments, slab_query query,
-                       const slab_ray *rays, const slab_trace_options *options, void *results) {
-  const size_t size = N * slab_result_size(query), items = N;
+                       const slab_ray *rays, size_t n, const slab_trace_options *options, void *results) {
+  const size_t size = n * slab_result_size(query), items = n;
   const slab_trace_options zero = {0};
   const cl_uint plain = options == NULL;
-  cl_mem given = opencl_buffer(f->context, rays, N * sizeof *rays), got = opencl_buffer(f->context, NULL, size);
+  cl_mem given = opencl_buffer(f->context, rays, n * sizeof *rays), got = opencl_buffer(f->context, NULL, size);
   assert_cl(clSetKernelArg(kernel, 0, sizeof(cl_mem), &given));
   assert_cl(clSetKernelArg(kernel, 1 + scene_arguments, sizeof(cl_mem), &got));
   assert_cl(clSetKernelArg(kernel, 2 + scene_arguments, sizeof zero, plain ? &zero : options));
@@ -77,13 +77,13 @@ static void run_kernel(const fixture *f, cl_kernel kernel, cl_uint scene_argumen
 
 static void verify_kernel(const fixture *f, slab_scene *scene, cl_kernel kernel, cl_uint arguments, slab_query query,
                           const slab_ray *rays) {
-  unsigned char *got = malloc(N * sizeof(slab_hit)), *want = malloc(N * sizeof(slab_hit));
+  unsigned char *got = malloc(f->n * sizeof(slab_hit)), *want = malloc(f->n * sizeof(slab_hit));
   assert_non_null(got);
   assert_non_null(want);
   for (int row = -1; row < TRACED_ROWS; row++) {
-    traced_cast(scene, query, row, rays, N, want);
-    run_kernel(f, kernel, arguments, query, rays, row < 0 ? NULL : &traced_rows[row].trace, got);
-    assert_memory_equal(got, want, N * slab_result_size(query));
+    traced_cast(scene, query, row, rays, f->n, want);
+    run_kernel(f, kernel, arguments, query, rays, f->n, row < 0 ? NULL : &traced_rows[row].trace, got);
+    assert_memory_equal(got, want, f->n * slab_result_size(query));
   }
   free(got);
   free(want);
@@ -111,7 +111,7 @@ static void verify_query(const fixture *f, slab_scene *scene, const slab_program
 /* Of each query a program, since drivers compile all of a program's functions for each of its kernels. That takes
  * seconds, so CI asks some queries of each kind of scene (a bit for each), and the long proof asks all. */
 static void verify_scene(const fixture *f, slab_scene *scene, const slab_ray *rays, uint32_t asked) {
-  if (getenv("SLABCAST_TEST_WHOLE") != NULL) asked = TRACED_EVERY;
+  if (traced_whole()) asked = TRACED_EVERY;
   if (harness_width() > 1) asked &= 1u << SLAB_CLOSEST | 1u << SLAB_INTERVAL;
   for (int i = 0; i < TRACED_QUERIES; i++) {
     if ((asked >> traced_queries[i] & 1) == 0) continue;
@@ -155,11 +155,13 @@ static void instances_give_the_bits_of_a_cast(void **state) {
   for (int layout = SLAB_LAYOUT_WIDE; layout <= last_layout(); layout++) {
     slab_context *slab = slab_of(f, (slab_layout)layout);
     nested n;
-    slab_ray rays[N];
+    slab_ray *rays = malloc(f->n * sizeof *rays);
+    assert_non_null(rays);
     assert_ok(nested_begin(&n, slab, random_next(&random), ADVERSARIAL_ALL_KINDS));
-    nested_rays(&n, N, rays);
+    nested_rays(&n, (uint32_t)f->n, rays);
     verify_scene(f, n.scenes[NESTED_TOP], rays, layout == SLAB_LAYOUT_WIDE ? 1u << SLAB_COUNT : 1u << SLAB_CLOSEST);
     nested_end(&n);
+    free(rays);
     slab_context_destroy(slab);
   }
 }
@@ -195,10 +197,10 @@ static void one_program_has_several_queries(void **state) {
 
 /* A walk of WALKED steps at most is what slab_all lists. */
 static void verify_walk(const fixture *f, slab_scene *scene, const slab_ray *rays) {
-  const size_t items = N, size = N * WALKED * sizeof(slab_short_hit);
+  const size_t items = f->n, size = f->n * WALKED * sizeof(slab_short_hit);
   const cl_uint most = WALKED;
   char text[4096];
-  slab_short_hit *want = traced_walks(scene, rays, N, WALKED), *got = calloc(N, WALKED * sizeof *got);
+  slab_short_hit *want = traced_walks(scene, rays, f->n, WALKED), *got = calloc(f->n, WALKED * sizeof *got);
   slab_program *program = NULL;
   cl_kernel kernel = NULL;
   cl_uint arguments = 0;
@@ -206,7 +208,7 @@ static void verify_walk(const fixture *f, slab_scene *scene, const slab_ray *ray
   assert_ok(slab_program_create(scene, text, NULL, 1u << SLAB_ALL, &program));
   assert_ok(slab_program_kernel(program, "walk", &kernel));
   assert_ok(slab_scene_bind(scene, kernel, 1, &arguments));
-  cl_mem given = opencl_buffer(f->context, rays, N * sizeof *rays), hits = opencl_buffer(f->context, got, size);
+  cl_mem given = opencl_buffer(f->context, rays, f->n * sizeof *rays), hits = opencl_buffer(f->context, got, size);
   assert_cl(clSetKernelArg(kernel, 0, sizeof(cl_mem), &given));
   assert_cl(clSetKernelArg(kernel, 1 + arguments, sizeof(cl_mem), &hits));
   assert_cl(clSetKernelArg(kernel, 2 + arguments, sizeof most, &most));
@@ -232,11 +234,13 @@ static void a_walk_is_what_all_lists(void **state) {
       slab_scene_destroy(scene);
     } else {
       nested n;
-      slab_ray rays[N];
+      slab_ray *rays = malloc(f->n * sizeof *rays);
+      assert_non_null(rays);
       assert_ok(nested_begin(&n, slab, random_next(&random), ADVERSARIAL_ALL_KINDS));
-      nested_rays(&n, N, rays);
+      nested_rays(&n, (uint32_t)f->n, rays);
       verify_walk(f, n.scenes[NESTED_TOP], rays);
       nested_end(&n);
+      free(rays);
     }
     slab_context_destroy(slab);
   }
@@ -277,11 +281,11 @@ static void names_of_the_library_are_free(void **state) {
 
 /* The number of boxes that a ray along the row meets, by a kernel that is bound. */
 static uint32_t count_along(const fixture *f, cl_kernel kernel, cl_uint arguments) {
-  uint32_t counts[N];
-  slab_ray rays[N];
-  for (int i = 0; i < N; i++) rays[i] = (slab_ray){{-1.0f, 0.5f, 0.5f}, 0.0f, {1.0f, 0.0f, 0.0f}, INFINITY};
-  run_kernel(f, kernel, arguments, SLAB_COUNT, rays, NULL, counts);
-  for (int i = 1; i < N; i++) assert_int_equal(counts[i], counts[0]);
+  uint32_t counts[COUNTED];
+  slab_ray rays[COUNTED];
+  for (int i = 0; i < COUNTED; i++) rays[i] = (slab_ray){{-1.0f, 0.5f, 0.5f}, 0.0f, {1.0f, 0.0f, 0.0f}, INFINITY};
+  run_kernel(f, kernel, arguments, SLAB_COUNT, rays, COUNTED, NULL, counts);
+  for (int i = 1; i < COUNTED; i++) assert_int_equal(counts[i], counts[0]);
   return counts[0];
 }
 

@@ -10,15 +10,16 @@
 #include "sets/nested.h"
 #include "traced.h"
 
-enum { N = 700, GROUP = 70, WALKED = 24, PLACES = 3 };
+enum { WALKED = 24, PLACES = 3 };
 
 /* Flat, with a BVH, and with instances. */
 typedef struct fixture {
   caller caller;
   slab_scene *scenes[PLACES];
   nested nested;
-  slab_ray *rays, nested_rays[N];
-  CUdeviceptr given[PLACES], results; /* rays on the card; room for N walks */
+  slab_ray *rays, *nested_rays;
+  size_t n;
+  CUdeviceptr given[PLACES], results; /* rays on the card; room for n walks */
 } fixture;
 
 static const slab_ray *rays_of(const fixture *f, int place) { return place < 2 ? f->rays : f->nested_rays; }
@@ -34,10 +35,13 @@ static int setup(void **state) {
   f->scenes[1] = mixed_tree(f->caller.slab, 400);
   assert_ok(nested_begin(&f->nested, f->caller.slab, random_next(&random), ADVERSARIAL_ALL_KINDS));
   f->scenes[2] = f->nested.scenes[NESTED_TOP];
-  f->rays = mixed_rays("test_trace", N);
-  nested_rays(&f->nested, N, f->nested_rays);
-  for (int i = 0; i < PLACES; i++) f->given[i] = caller_upload(&f->caller, rays_of(f, i), N * sizeof(slab_ray));
-  f->results = caller_upload(&f->caller, NULL, N * WALKED * sizeof(slab_short_hit));
+  f->n = traced_rays();
+  f->rays = mixed_rays("test_trace", f->n);
+  f->nested_rays = malloc(f->n * sizeof *f->nested_rays);
+  assert_non_null(f->nested_rays);
+  nested_rays(&f->nested, (uint32_t)f->n, f->nested_rays);
+  for (int i = 0; i < PLACES; i++) f->given[i] = caller_upload(&f->caller, rays_of(f, i), f->n * sizeof(slab_ray));
+  f->results = caller_upload(&f->caller, NULL, f->n * WALKED * sizeof(slab_short_hit));
   return 0;
 }
 
@@ -49,11 +53,12 @@ static int teardown(void **state) {
   nested_end(&f->nested);
   caller_end(&f->caller);
   free(f->rays);
+  free(f->nested_rays);
   free(f);
   return 0;
 }
 
-/* Launches a kernel on N rays, with the scene's parameters after the first and two of its own at the end. */
+/* Launches a kernel on n rays, with the scene's parameters after the first and two of its own at the end. */
 static void launch(const fixture *f, CUfunction kernel, CUdeviceptr rays, void **scene, unsigned count, void *third,
                    void *fourth, size_t size, void *results) {
   void *parameters[SLAB_SCENE_PARAMETERS_MOST + 4] = {&rays};
@@ -62,7 +67,8 @@ static void launch(const fixture *f, CUfunction kernel, CUdeviceptr rays, void *
   parameters[1 + count] = &to;
   parameters[2 + count] = third;
   parameters[3 + count] = fourth;
-  assert_cu(cuLaunchKernel(kernel, N / GROUP, 1, 1, GROUP, 1, 1, 0, f->caller.stream, parameters, NULL));
+  assert_cu(cuLaunchKernel(kernel, (unsigned)(f->n / TRACED_GROUP), 1, 1, TRACED_GROUP, 1, 1, 0, f->caller.stream,
+                           parameters, NULL));
   assert_cu(cuMemcpyDtoHAsync(results, to, size, f->caller.stream));
   assert_cu(cuStreamSynchronize(f->caller.stream));
 }
@@ -83,14 +89,14 @@ static CUfunction kernel_of(slab_program *program, slab_query query) {
 }
 
 static void verify_query(const fixture *f, int place, slab_program *program, slab_query query) {
-  unsigned char *got = malloc(N * sizeof(slab_hit)), *want = malloc(N * sizeof(slab_hit));
+  unsigned char *got = malloc(f->n * sizeof(slab_hit)), *want = malloc(f->n * sizeof(slab_hit));
   void *scene[SLAB_SCENE_PARAMETERS_MOST];
   unsigned count = 0;
-  const size_t size = N * slab_result_size(query);
+  const size_t size = f->n * slab_result_size(query);
   CUfunction kernel = kernel_of(program, query);
   assert_ok(slab_scene_bind_cuda(f->scenes[place], kernel, scene, &count));
   for (int row = -1; row < TRACED_ROWS; row++) {
-    traced_cast(f->scenes[place], query, row, rays_of(f, place), N, want);
+    traced_cast(f->scenes[place], query, row, rays_of(f, place), f->n, want);
     run(f, kernel, f->given[place], scene, count, row < 0 ? NULL : &traced_rows[row].trace, size, got);
     assert_memory_equal(got, want, size);
   }
@@ -106,14 +112,11 @@ static slab_program *program_of(slab_scene *scene, uint32_t queries) {
   return program;
 }
 
-/* Compiling takes seconds, so CI asks some queries of each kind of scene (a bit for each), and the long proof all. */
-static bool is_whole(void) { return getenv("SLABCAST_TEST_WHOLE") != NULL; }
-
 static void every_query_has_the_bits_of_a_cast(void **state) {
   const fixture *f = *state;
   static const uint32_t share[PLACES] = {1u << SLAB_CLOSEST | 1u << SLAB_INTERVAL, TRACED_EVERY, 1u << SLAB_CLOSEST};
   for (int place = 0; place < PLACES; place++) {
-    const uint32_t asked = is_whole() ? TRACED_EVERY : share[place];
+    const uint32_t asked = traced_whole() ? TRACED_EVERY : share[place];
     slab_program *program = program_of(f->scenes[place], asked);
     for (int i = 0; i < TRACED_QUERIES; i++)
       if ((asked >> traced_queries[i] & 1) != 0) verify_query(f, place, program, traced_queries[i]);
@@ -124,10 +127,10 @@ static void every_query_has_the_bits_of_a_cast(void **state) {
 static void a_walk_is_what_all_lists(void **state) {
   const fixture *f = *state;
   char text[4096];
-  const size_t size = N * WALKED * sizeof(slab_short_hit);
+  const size_t size = f->n * WALKED * sizeof(slab_short_hit);
   snprintf(text, sizeof text, "%s%s", traced_begin, traced_walk);
-  for (int place = is_whole() ? 0 : PLACES - 1; place < PLACES; place++) {
-    slab_short_hit *want = traced_walks(f->scenes[place], rays_of(f, place), N, WALKED), *got = calloc(1, size);
+  for (int place = traced_whole() ? 0 : PLACES - 1; place < PLACES; place++) {
+    slab_short_hit *want = traced_walks(f->scenes[place], rays_of(f, place), f->n, WALKED), *got = calloc(1, size);
     slab_program *program = NULL;
     CUfunction kernel = NULL;
     void *scene[SLAB_SCENE_PARAMETERS_MOST];
@@ -163,14 +166,18 @@ static slab_scene *boxes_of(slab_context *slab, uint32_t n) {
 
 /* The number of boxes that a ray along the row meets. */
 static uint32_t count_along(const fixture *f, CUfunction kernel, void **scene, unsigned count) {
-  uint32_t counts[N];
-  slab_ray rays[N];
-  for (int i = 0; i < N; i++) rays[i] = (slab_ray){{-1.0f, 0.5f, 0.5f}, 0.0f, {1.0f, 0.0f, 0.0f}, INFINITY};
-  CUdeviceptr given = caller_upload(&f->caller, rays, sizeof rays);
-  run(f, kernel, given, scene, count, NULL, sizeof counts, counts);
+  uint32_t *counts = calloc(f->n, sizeof *counts);
+  slab_ray *rays = calloc(f->n, sizeof *rays);
+  assert_true(counts != NULL && rays != NULL);
+  for (size_t i = 0; i < f->n; i++) rays[i] = (slab_ray){{-1.0f, 0.5f, 0.5f}, 0.0f, {1.0f, 0.0f, 0.0f}, INFINITY};
+  CUdeviceptr given = caller_upload(&f->caller, rays, f->n * sizeof *rays);
+  run(f, kernel, given, scene, count, NULL, f->n * sizeof *counts, counts);
   assert_cu(cuMemFree(given));
-  for (int i = 1; i < N; i++) assert_int_equal(counts[i], counts[0]);
-  return counts[0];
+  for (size_t i = 1; i < f->n; i++) assert_int_equal(counts[i], counts[0]);
+  const uint32_t first = counts[0];
+  free(counts);
+  free(rays);
+  return first;
 }
 
 static void a_kernel_keeps_the_commit_that_it_is_bound_to(void **state) {
@@ -296,7 +303,7 @@ static void compile_all(const fixture *f, int place) {
   slab_program *program = NULL;
   void *bound[SLAB_SCENE_PARAMETERS_MOST];
   CUfunction walk = NULL;
-  const uint32_t queries = is_whole() ? TRACED_EVERY : 1u << SLAB_CLOSEST | 1u << SLAB_COUNT;
+  const uint32_t queries = traced_whole() ? TRACED_EVERY : 1u << SLAB_CLOSEST | 1u << SLAB_COUNT;
   traced_text(queries, text, sizeof text);
   strcat(text, traced_walk);
   assert_ok(slab_program_create(f->scenes[place], text, NULL, queries | 1u << SLAB_ALL, &program));
@@ -309,7 +316,7 @@ static void compile_all(const fixture *f, int place) {
 
 static void nvidias_compiler_takes_every_kernel(void **state) {
   const fixture *f = *state;
-  for (int place = is_whole() ? 0 : PLACES - 1; place < PLACES; place++) compile_all(f, place);
+  for (int place = traced_whole() ? 0 : PLACES - 1; place < PLACES; place++) compile_all(f, place);
   slab_program *none = NULL;
   const char wrong[] = "#include <slabcast_device.h>\n\nint x = nonsense;\n";
   assert_refused(slab_program_create(f->scenes[0], wrong, NULL, 1u << SLAB_ANY, &none), SLAB_BUILD_FAILED,

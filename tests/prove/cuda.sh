@@ -55,9 +55,9 @@ judge "orders of commands of several streams, drawn by chance, each with other s
 
 failed=0
 for compiler in nvrtc12 nvrtc; do
-  SLABCAST_TEST_WHOLE=1 tests/cuda/compiled.sh "$release" "$compiler" >&2 || failed=$((failed + 1))
+  SLABCAST_TEST_WHOLE=70 tests/cuda/compiled.sh "$release" "$compiler" >&2 || failed=$((failed + 1))
 done
-SLABCAST_TEST_WHOLE=1 under "$release" env LD_LIBRARY_PATH="$release/tests/cuda/nvrtc:$release/tests/cuda/standin:$release" \
+SLABCAST_TEST_WHOLE=$(($(scaled 200060) + 70)) under "$release" env LD_LIBRARY_PATH="$release/tests/cuda/nvrtc:$release/tests/cuda/standin:$release" \
   "$PROVE_BIN/test_trace_cuda" || failed=$((failed + 1))
 judge "kernels that trace rays, every query and kind of scene, by two versions of NVIDIA's compiler, and run by the stand-in: failed" \
   0 "$failed" "$failed of 3"
