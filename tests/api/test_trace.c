@@ -129,10 +129,7 @@ static int last_layout(void) { return harness_width() > 1 ? SLAB_LAYOUT_WIDE : S
 static void a_flat_scene_gives_the_bits_of_a_cast(void **state) {
   const fixture *f = *state;
   slab_context *slab = slab_of(f, SLAB_LAYOUT_DEFAULT);
-  slab_scene *scene = mixed_fates_scene(slab, 3);
-  slab_scene_stats stats;
-  assert_ok(slab_scene_info(scene, &stats));
-  assert_int_equal(stats.tree_depth, 0);
+  slab_scene *scene = traced_flat_scene(slab);
   verify_scene(f, scene, f->rays, 1u << SLAB_CLOSEST | 1u << SLAB_INTERVAL);
   slab_scene_destroy(scene);
   slab_context_destroy(slab);

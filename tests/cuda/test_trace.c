@@ -29,9 +29,7 @@ static int setup(void **state) {
   fixture *f = calloc(1, sizeof *f);
   *state = f;
   f->caller = caller_begin();
-  f->scenes[0] = mixed_fates_scene(f->caller.slab, 3);
-  const slab_build_options flat = {.tree = SLAB_TREE_FLAT, .update = SLAB_UPDATE_REBUILD};
-  assert_ok(slab_scene_commit(f->scenes[0], &flat));
+  f->scenes[0] = traced_flat_scene(f->caller.slab);
   f->scenes[1] = mixed_tree(f->caller.slab, 400);
   assert_ok(nested_begin(&f->nested, f->caller.slab, random_next(&random), ADVERSARIAL_ALL_KINDS));
   f->scenes[2] = f->nested.scenes[NESTED_TOP];

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Kernels of the user's that trace rays: every query in every layout, flat, in a BVH and through instances, at one lane
-# and at eight, a million rays of each and more; and under Oclgrind a thousand. CI asks some of them.
+# and at eight, a million rays of each and more. CI asks some of them. Not under Oclgrind 21.10, which runs no such kernel
+# (docs/use.md).
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -13,10 +14,4 @@ for width in 1 8; do
   row "Kernels that trace rays, $width lanes: tests that failed" "0" \
     "$(grep -c '^\[  FAILED  \] [a-z]*_' "$PROVE_WORK/traces$width" || true)"
 done
-
-failed=0
-SLABCAST_BACKENDS=opencl SLABCAST_TEST_WHOLE=210 SLABCAST_TEST_WIDTH=1 SLABCAST_TEST_SEED=$PROVE_SEED tests/oclgrind.sh \
-  "$PROVE_BIN/test_trace" a_flat_scene_gives_the_bits_of_a_cast a_bvh_gives_the_bits_of_a_cast \
-  instances_give_the_bits_of_a_cast a_walk_is_what_all_lists >&2 || failed=1 status=1
-row "Kernels that trace rays, under Oclgrind: other bits, races, stray accesses" "0" "$failed"
 exit "$status"
