@@ -18,8 +18,8 @@ from ._card_arrays import CardArray, CardRecords, card_number, card_of, is_on_ca
 from ._card_packages import Package, package_of
 from ._dlpack import Place
 from ._library import Handle, InvalidArgument, index_of, library, must, word
-from ._options import Options, plain_options, refuse_own
-from ._records import HIT
+from ._options import NOT_HITS, Options, entries_of, plain_options
+from ._records import HIT, SHORT_HIT
 from ._results import Hits
 from ._values import FLOAT
 
@@ -112,13 +112,12 @@ class _Cast(_Work):
         super().__init__(owner, name, value)
         self.scene = scene
         self.keep: list[Any] = []  # what is read, until that has ended
-        self.own: list[Any] = []  # what is read until it is enqueued: its release is after that on the stream
 
-    def rows(self, name: str, value: Any, dtypes: tuple[str, ...], width: int) -> Place:
-        """Where rows lie that are read as they are."""
+    def rows(self, name: str, value: Any, dtypes: tuple[str, ...], width: int = 0) -> Place:
+        """Where an array lies that is read as it is. width: of its last axis; 0: any."""
         place, package = self.see(name, value), package_of(value)
         _require_dtype(name, place, dtypes, package)
-        if place.shape[-1:] != (width,):
+        if width and place.shape[-1:] != (width,):
             hint = ": origins take directions beside them" if (name, place.shape[-1:]) == ("rays", (3,)) else ""
             raise InvalidArgument(f"{name} has shape {place.shape}; what is taken is (..., {width}){hint}")
         if not place.is_c_contiguous:
@@ -166,29 +165,47 @@ class _Cast(_Work):
             raise InvalidArgument(f"{name} has shape {place.shape}; what is taken is (..., {width})")
         return value
 
-    def skips(self, skip: Any, shape: tuple[int, ...]) -> Optional[int]:
-        """Where the primitives lie that rays do not see, one each."""
-        if skip is None:
-            return None
+    def entries(self, options: Options, shape: tuple[int, ...]) -> dict[str, Optional[int]]:
+        """Where the options lie that have an entry for each ray, by their names in the library."""
+        given, takes = entries_of(options), {"skip": self._skips, "masks": self._masks, "after": self._after}
+        return {name: None if value is None else takes[name](value, shape) for name, value in given.items()}
+
+    def _skips(self, skip: Any, shape: tuple[int, ...]) -> int:
         if isinstance(skip, CardRecords):
-            return self._ids(skip, shape)
-        place = self.rows("skip", skip, ("uint32", "int32"), 2)
-        if place.shape[:-1] != shape:
-            raise InvalidArgument(f"skip has shape {place.shape}; what is taken for these rays is {(*shape, 2)}")
+            return self._packed("skip", skip, shape, (skip.dtype.itemsize - 8, 8))
+        return self._each("skip", self.rows("skip", skip, ("uint32", "int32"), 2), (*shape, 2))
+
+    def _masks(self, masks: Any, shape: tuple[int, ...]) -> int:
+        return self._each("mask", self.rows("mask", masks, ("uint32", "int32")), shape)
+
+    def _after(self, hits: Any, shape: tuple[int, ...]) -> int:
+        if not isinstance(hits, CardRecords):
+            return self._each("after", self.rows("after", hits, ("float32", "uint32", "int32"), 3), (*shape, 3))
+        if "t" not in (hits.dtype.names or ()):
+            raise InvalidArgument(NOT_HITS)
+        if hits.dtype == SHORT_HIT:
+            return self._each("after", self.rows("after", hits.rows, ("float32",), 3), (*shape, 3))
+        return self._packed("after", hits, shape, (0, 4), (hits.dtype.itemsize - 8, 8))
+
+    def _each(self, name: str, place: Place, wanted: tuple[int, ...]) -> int:
+        if place.shape != wanted:
+            raise InvalidArgument(f"{name} has shape {place.shape}; what is taken for these rays is {wanted}")
         return place.address
 
-    def _ids(self, hits: CardRecords, shape: tuple[int, ...]) -> Optional[int]:
-        """Those of a former cast, which are put side by side on the card."""
+    def _packed(self, name: str, hits: CardRecords, shape: tuple[int, ...], *parts: tuple[int, int]) -> int:
+        """Hits of a former cast, of which some parts are put side by side on the card: t is the first field of each
+        kind, and the ids are the last two. A part: its begin and its size, in bytes."""
         if hits.shape != shape:
-            raise InvalidArgument(f"skip has shape {hits.shape}; what is taken for these rays is {shape} of hits")
-        place = self.rows("skip", hits.rows, ("float32",), hits.dtype.itemsize // 4)
-        count = math.prod(shape)
-        self.own.append(self.empty((*shape, 2), WORD))
-        packed = self.see("skip", self.own[-1])
-        if count:
-            begin = place.address + hits.dtype.itemsize - 8  # the ids are the last two fields of each kind
-            self.cuda.pack(self.card, packed.address, begin, hits.dtype.itemsize, 8, count, self.stream)
-        return packed.address
+            raise InvalidArgument(f"{name} has shape {hits.shape}; what is taken for these rays is {shape} of hits")
+        apart, width, to = hits.dtype.itemsize, sum(size for _, size in parts), 0
+        place, count = self.rows(name, hits.rows, ("float32",), apart // 4), math.prod(shape)
+        self.keep.append(self.empty((*shape, width // 4), WORD))
+        packed = self.see(name, self.keep[-1]).address
+        for begin, size in parts if count else ():
+            ends = (packed + to, width), (place.address + begin, apart)
+            self.cuda.pack(self.card, *ends, size, count, self.stream)
+            to += size
+        return packed
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         return self.package.empty(self.card, shape, dtype, self.stream)
@@ -264,25 +281,25 @@ def cast(
     owner: Life, scene: Handle, query: str, given: tuple[Any, Any, Any, Any], dtype: np.dtype[Any], options: Options
 ) -> Any:
     """One result a ray. given: rays, directions, t_min and t_max."""
-    plain, skip = _options_of(options)
+    plain = _plain(options)
     launch = _Cast(owner, scene, *_first(given))
     with launch.package.within(launch.card):
         rays = launch.rays(*given)
         shape = rays.shape[:-1]
         columns = dtype.itemsize // 4 if dtype.names else 0
         results = launch.empty((*shape, columns), FLOAT) if columns else launch.empty(shape, dtype)
-        launch.enqueue(query, rays, results, plain, skip=launch.skips(skip, shape))
+        launch.enqueue(query, rays, results, plain, **launch.entries(options, shape))
         return launch.result(results, dtype)
 
 
 def list_hits(owner: Life, scene: Handle, given: tuple[Any, Any, Any, Any], options: Options, max_hits: int) -> Hits:
     """All hits, or the first max_hits of each ray. It waits for their number."""
-    plain, skip = _options_of(options)
+    plain = _plain(options)
     launch = _Cast(owner, scene, *_first(given))
     with launch.package.within(launch.card), owner._lock:  # nobody commits between the two casts
         rays = launch.rays(*given)
         shape = rays.shape[:-1]
-        places = {"skip": launch.skips(skip, shape)}
+        places = launch.entries(options, shape)
         counts = launch.empty(shape, WORD)
         launch.enqueue("count", rays, counts, plain, **places)
         sums = _sums(_to_host(launch.card, counts, WORD), max_hits)
@@ -313,12 +330,11 @@ def _first(given: tuple[Any, Any, Any, Any]) -> tuple[str, Any]:
     return next((name, value) for name, value in zip(names, given) if is_on_card(value))
 
 
-def _options_of(options: Options) -> tuple[dict[str, int], Any]:
-    """The options that are numbers, and `skip`."""
+def _plain(options: Options) -> dict[str, int]:
+    """The options that are numbers."""
     if options.get("progress") is not None:
         raise InvalidArgument("progress is not told of rays on a card: the cast is one launch, and nobody waits for it")
-    refuse_own(options)
-    return plain_options(options), options.get("skip")
+    return plain_options(options)
 
 
 # ---- updates ----

@@ -174,15 +174,15 @@ def download(card: Card, array: Any, at: int, stream: int) -> None:
         _call("cuStreamSynchronize", stream)
 
 
-def pack(card: Card, to: int, at: int, apart: int, size: int, count: int, stream: int) -> None:
-    """Copies rows of some bytes that lie apart to rows that do not. The host does not wait."""
+def pack(card: Card, to: tuple[int, int], at: tuple[int, int], size: int, count: int, stream: int) -> None:
+    """Copies rows of some bytes, and does not wait. to, at: where they begin, and how many bytes they are apart."""
     rows = _Rows(
         srcMemoryType=_DEVICE_MEMORY,
-        srcDevice=at,
-        srcPitch=apart,
+        srcDevice=at[0],
+        srcPitch=at[1],
         dstMemoryType=_DEVICE_MEMORY,
-        dstDevice=to,
-        dstPitch=size,
+        dstDevice=to[0],
+        dstPitch=to[1],
         WidthInBytes=size,
         Height=count,
     )

@@ -12,7 +12,8 @@ import pyopencl.array
 from . import _library, _structs
 from ._arrays import WORD
 from ._library import Handle, InvalidArgument, index_of, library, must
-from ._records import HIT
+from ._options import Options, entries_of
+from ._records import HIT, SHORT_HIT
 from ._results import Hits
 from ._values import FLOAT
 
@@ -21,22 +22,25 @@ def _span(array: Any) -> _structs.Span:
     return _structs.Span(array.base_data.int_ptr, array.offset)
 
 
-def _require(name: str, array: Any, dtype: np.dtype[Any], columns: int) -> None:
+def _require(name: str, array: Any, dtype: np.dtype[Any], *columns: int) -> None:
+    """columns: the length of the last axis; none: it is any."""
     if not isinstance(array, pyopencl.array.Array):
         raise InvalidArgument(
             f"{name} is a {type(array).__name__}; with rays of pyopencl it must be an array of pyopencl"
         )
-    if array.dtype != dtype or array.shape[-1:] != (columns,) or not array.flags.c_contiguous:
+    tail = array.shape[-1:] if columns else ()
+    if array.dtype != dtype or tail != columns or not array.flags.c_contiguous:
         raise InvalidArgument(
             f"{name} is an array of {array.dtype}, {array.shape}; on a device it must be of "
-            f"{np.dtype(dtype)}, (..., {columns}), in C order"
+            f"{np.dtype(dtype)}, {f'(..., {columns[0]}), ' if columns else ''}in C order"
         )
 
 
 def _enqueue(
-    scene: Handle, query: str, rays: Any, results: Any, skip: Any, options: dict[str, int], offsets: Any = None
+    scene: Handle, query: str, rays: Any, results: Any, arrays: dict[str, Any], options: dict[str, int]
 ) -> None:
-    """Casts rays after the events of the arrays. The results have the event of the cast."""
+    """Casts rays after the events of the arrays. The results have the event of the cast. arrays: others, by their names
+    in the library."""
     if results.size == 0:
         return
     batch = _structs.Batch(
@@ -46,11 +50,9 @@ def _enqueue(
         results=_span(results),
         **options,
     )
-    if skip is not None:
-        batch.skip = _span(skip)
-    if offsets is not None:
-        batch.offsets = _span(offsets)
-    waits = [event for array in (rays, skip, offsets) if array is not None for event in array.events]
+    for name, array in arrays.items():
+        setattr(batch, name, _span(array))
+    waits = [event for array in (rays, *arrays.values()) for event in array.events]
     events = (c_void_p * len(waits))(*(event.int_ptr for event in waits))
     done = c_void_p()
     must(
@@ -61,28 +63,46 @@ def _enqueue(
     results.add_event(pyopencl.Event.from_int_ptr(done.value, retain=False))
 
 
-def _prepare(rays: Any, skip: Any) -> None:
+# What the options are that have an entry for each ray, by their names in the library: how they are called, their dtype
+# and columns.
+_ENTRIES: dict[str, tuple[str, np.dtype[Any], tuple[int, ...]]] = {
+    "skip": ("skip", WORD, (2,)),
+    "masks": ("mask", WORD, ()),
+    "after": ("after", SHORT_HIT, ()),
+}
+
+
+def _prepare(rays: Any, options: Options) -> dict[str, Any]:
+    """Checks the arrays of a cast. Returns those of the options."""
     _require("rays", rays, FLOAT, 8)
     if rays.queue is None:
         raise InvalidArgument("rays has no queue: array.with_queue(queue) gives it one")
-    if skip is not None:
-        _require("skip", skip, WORD, 2)
-        if skip.shape[:-1] != rays.shape[:-1]:
-            raise InvalidArgument(f"skip has shape {skip.shape}; rays have {rays.shape}")
+    arrays = {name: array for name, array in entries_of(options).items() if array is not None}
+    for entry, array in arrays.items():
+        name, dtype, columns = _ENTRIES[entry]
+        _require(name, array, dtype, *columns)
+        if array.shape != (*rays.shape[:-1], *columns):
+            raise InvalidArgument(f"{name} has shape {array.shape}; rays have {rays.shape}")
+    return arrays
 
 
-def cast(scene: Handle, query: str, rays: Any, dtype: np.dtype[Any], skip: Any, options: dict[str, int]) -> Any:
-    """One result a ray, in an array of pyopencl. It does not wait."""
-    _prepare(rays, skip)
+def cast(scene: Handle, query: str, rays: Any, dtype: np.dtype[Any], options: Options, plain: dict[str, int]) -> Any:
+    """One result a ray, in an array of pyopencl. It does not wait. plain: the options that are numbers."""
+    return _cast(scene, query, rays, dtype, _prepare(rays, options), plain)
+
+
+def _cast(
+    scene: Handle, query: str, rays: Any, dtype: np.dtype[Any], arrays: dict[str, Any], plain: dict[str, int]
+) -> Any:
     results = pyopencl.array.empty(rays.queue, rays.shape[:-1], np.dtype("u1") if dtype == np.bool_ else dtype)
-    _enqueue(scene, query, rays, results, skip, options)
+    _enqueue(scene, query, rays, results, arrays, plain)
     return results
 
 
-def list_hits(scene: Handle, rays: Any, skip: Any, options: dict[str, int], max_hits: int) -> Hits:
+def list_hits(scene: Handle, rays: Any, options: Options, plain: dict[str, int], max_hits: int) -> Hits:
     """All hits, or the first max_hits of each ray, in arrays of pyopencl. It waits for their number."""
-    _prepare(rays, skip)
-    counts = cast(scene, "count", rays, WORD, skip, options).get().ravel()
+    arrays = _prepare(rays, options)
+    counts = _cast(scene, "count", rays, WORD, arrays, plain).get().ravel()
     if max_hits:
         np.minimum(counts, WORD.type(max_hits), out=counts)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(counts, dtype=np.uint64)])
@@ -90,5 +110,5 @@ def list_hits(scene: Handle, rays: Any, skip: Any, options: dict[str, int], max_
         raise InvalidArgument(f"rays have {sums[-1]} hits together; offsets on a device hold fewer than 2^32")
     offsets = pyopencl.array.to_device(rays.queue, sums.astype(WORD))
     hits = pyopencl.array.empty(rays.queue, int(sums[-1]), HIT)
-    _enqueue(scene, "all", rays, hits, skip, {**options, "max_hits": max_hits}, offsets)
+    _enqueue(scene, "all", rays, hits, {**arrays, "offsets": offsets}, {**plain, "max_hits": max_hits})
     return Hits(offsets, hits)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import _library
 from ._arrays import word_array
+from ._card_arrays import is_on_card
 from ._library import InvalidArgument, flag, index_of, word
 from ._records import SHORT_HIT
 from ._values import fields_of
@@ -20,6 +21,9 @@ Traversal = Literal["auto", "packets", "single", "interleaved", "sorted"]
 Layout = Literal["default", "wide", "compressed"]
 Update = Literal["auto", "refit", "rebuild"]
 Query = Literal["closest", "distance", "any", "count", "all", "interval", "nearest"]
+
+
+NOT_HITS = "after has no t, primitive and geometry; what is taken are hits, as nearest() gives them"
 
 
 class _HasArray(Protocol):
@@ -61,7 +65,8 @@ class Options(TypedDict, total=False):
             each ray, which is broadcast to the rays; there 0 sees nothing.
         after: hits of a former cast, closest or nearest ones, or any array with their t, primitive and geometry, which
             is broadcast to the rays: each ray is given what follows its own. Nothing follows a miss. It does not go
-            with interval. Rays of arrays on a card, or of pyopencl, take neither this nor an array of masks.
+            with interval. Beside rays on a card, or of pyopencl, these two and `skip` lie there as well, an entry for
+            each ray.
         skip: the plane or triangle that each ray does not see: hits of a former cast, or (..., 2) uint32 of primitive
             and geometry, which are broadcast to the rays; one for all, or `hits[:, None]` for (n, k) rays. In a scene
             of one geometry also primitives alone, an id a ray. disable() hides a whole geometry, and so does `mask`.
@@ -102,15 +107,15 @@ def plain_options(options: Options) -> dict[str, int]:
 
 def is_of_rays(mask: Array) -> bool:
     """Whether the option `mask` is an array, a mask for each ray."""
-    return not isinstance(mask, str) and (hasattr(mask, "__len__") or getattr(mask, "ndim", 0) > 0)
+    if isinstance(mask, (int, str)):
+        return False
+    return hasattr(mask, "__len__") or getattr(mask, "shape", ()) != () or is_on_card(mask)
 
 
-def refuse_own(options: Options) -> None:
-    """Masks and hits to begin after, where rays lie on a device."""
-    for name in ("mask", "after"):
-        value = options.get(name)
-        if value is not None and (name == "after" or is_of_rays(value)):
-            raise InvalidArgument(f"{name} for each ray is taken with rays of the host, and not on a device")
+def entries_of(options: Options) -> dict[str, Any]:
+    """The options that have an entry for each ray, as they came, by their names in the library; None: not given."""
+    mask = options.get("mask", 0)
+    return {"skip": options.get("skip"), "masks": mask if is_of_rays(mask) else None, "after": options.get("after")}
 
 
 def masks_of(mask: Array, shape: tuple[int, ...]) -> Optional[NDArray[np.uint32]]:
@@ -124,7 +129,7 @@ def after_of(after: Array, shape: tuple[int, ...]) -> Optional[NDArray[Any]]:
         return None
     fields = fields_of(after)
     if fields is None or not {"t", "primitive", "geometry"} <= set(fields):
-        raise InvalidArgument("after has no t, primitive and geometry; what is taken are hits, as nearest() gives them")
+        raise InvalidArgument(NOT_HITS)
     made = np.empty(np.shape(after), SHORT_HIT)
     for name in ("t", "primitive", "geometry"):
         made[name] = after[name]

@@ -31,7 +31,6 @@ from ._options import (
     after_of,
     masks_of,
     plain_options,
-    refuse_own,
     skips_of,
 )
 from ._program import KernelQuery, Program
@@ -647,10 +646,9 @@ class Scene(Life):
         if not (directions is None and t_min is None and t_max is None and options.get("progress") is None):
             raise InvalidArgument("with rays of pyopencl, (..., 8), there are no directions, t_min, t_max and progress")
         plain = plain_options(options)
-        refuse_own(options)
         if query == "all":
-            return _opencl.list_hits(scene, rays, options.get("skip"), plain, word("max_hits", max_hits))
-        return _opencl.cast(scene, query, rays, _RESULTS[query][1], options.get("skip"), plain)
+            return _opencl.list_hits(scene, rays, options, plain, word("max_hits", max_hits))
+        return _opencl.cast(scene, query, rays, _RESULTS[query][1], options, plain)
 
     def _entries(self, options: Options, shape: tuple[int, ...]) -> dict[str, NDArray[Any]]:
         """Options with an entry for each ray, by their names in the library."""

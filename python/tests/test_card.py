@@ -197,6 +197,85 @@ def test_hits_of_a_former_cast_are_skipped_and_stay_on_the_card(driver, host, st
     driver.end_stream(other)
 
 
+def layers(device):
+    """Geometries of several masks, of which rays meet some behind each other."""
+    made = slabcast.Scene(device)
+    made.add_mesh(V, F)
+    for k, mask in enumerate((2, 4, 7)):
+        made.add_mesh(V * np.float32(0.5 + 0.3 * k), F, mask=mask)
+    made.add_spheres([[0, 0, 0], [2, 0, 0]], [1.5, 0.5], mask=5)
+    return made
+
+
+MASKS = np.random.default_rng(4).integers(0, 8, (20, 20)).astype(np.uint32)
+# A mask whose top bit is set is below 0 as int32.
+MASKS[3, :5] = 0x80000001, 0x80000002, 0xFFFFFFFF, 0x80000000, 0
+
+
+def answers(scene, query, rays, **named):
+    """What a query answers, as arrays of the host."""
+    results = getattr(scene, query)(rays, **named)
+    parts = results if query == "all" else (results,)
+    return [part.get() if hasattr(part, "get") else part for part in parts]
+
+
+def equal(found, expected):
+    """Whether all bits are equal, but for how wide the offsets of all() are."""
+    return len(found) == len(expected) and all(
+        (a == b).all() if len(found) == 2 and a is found[0] else same(a, b) for a, b in zip(found, expected)
+    )
+
+
+def listed(hits):
+    """Hits as rows of three words."""
+    short = np.zeros(hits.shape, slabcast.SHORT_HIT)
+    for name in short.dtype.names:
+        short[name] = hits[name]
+    return short.view(np.float32).reshape(*hits.shape, 3)
+
+
+@pytest.mark.parametrize("query", [*QUERIES, "all"])
+def test_each_ray_has_a_mask(driver, stream, query):
+    scene, host = layers("cuda"), layers("cpu")
+    expected = answers(host, query, GRID, mask=MASKS)
+    assert not equal(expected, answers(host, query, GRID))
+    other = driver.stream()
+    for kind, dtype in ((cards.ByDLPack, "u4"), (cards.ByInterface, "i4"), (cards.Managed, "u4")):
+        rays = cards.ByInterface(driver, GRID, stream=stream, late=True)
+        masks = kind(driver, MASKS.view(dtype), stream=other, late=True)
+        assert equal(answers(scene, query, rays, mask=masks), expected)
+    driver.finish(other)
+    driver.end_stream(other)
+
+
+@pytest.mark.parametrize("first", ["closest", "nearest"])
+@pytest.mark.parametrize("query", [query for query in (*QUERIES, "all") if query != "interval"])
+def test_each_ray_is_given_what_follows_a_hit(driver, stream, query, first):
+    scene, host = layers("cuda"), layers("cpu")
+    rays = cards.ByInterface(driver, GRID, stream=stream, late=True)
+    hits, before = getattr(scene, first)(rays), getattr(host, first)(GRID)
+    expected = answers(host, query, GRID, after=before, mask=MASKS)
+    masks = cards.ByDLPack(driver, MASKS, stream=stream, late=True)
+    assert not equal(expected, answers(host, query, GRID, mask=MASKS))
+    assert equal(answers(scene, query, rays, after=hits, mask=masks), expected)
+    for kind, dtype in ((cards.ByDLPack, "f4"), (cards.ByInterface, "u4"), (cards.ByDLPack, "i4")):
+        given = kind(driver, listed(before).view(dtype), stream=stream, late=True)
+        assert equal(answers(scene, query, rays, after=given, mask=masks), expected)
+
+
+def test_a_walk_from_hit_to_hit_is_what_all_lists(driver, stream):
+    scene, offsets = layers("cuda"), layers("cpu").all(RAYS).offsets.astype("i8")
+    expected, counts = layers("cpu").all(RAYS).hits, np.diff(offsets)
+    rays = cards.ByInterface(driver, RAYS, stream=stream, late=True)
+    hits = None
+    for step in range(counts.max() + 1):
+        hits = (scene.closest if step % 2 else scene.nearest)(rays, after=hits)
+        found = hits.get()[["t", "primitive", "geometry"]]
+        assert (found[counts > step] == expected[offsets[:-1][counts > step] + step][list(found.dtype.names)]).all()
+        assert (found["geometry"][counts <= step] >= slabcast.INVALID).all()
+    assert step > 8
+
+
 # ---- results as others take them ----
 
 
@@ -765,6 +844,21 @@ BESIDE = [
     ({"progress": lambda driver: print}, "progress is not told"),
     ({"directions": lambda driver: cards.ByDLPack(driver, RAYS)}, "origins has shape (400, 8)"),
     ({"mask": lambda driver: -1}, "mask is -1"),
+    ({"mask": lambda driver: PAIRS[:, 0]}, "mask is a ndarray on the host, beside others on cuda:0"),
+    ({"mask": lambda driver: [1] * 400}, "mask is a list on the host"),
+    (
+        {"mask": lambda driver: cards.ByDLPack(driver, PAIRS)},
+        "mask has shape (400, 2); what is taken for these rays is (400,)",
+    ),
+    ({"mask": lambda driver: cards.ByInterface(driver, PAIRS[:, 0].astype("f4"))}, "mask has dtype float32"),
+    ({"mask": lambda driver: told(cards.ByDLPack, PAIRS, shape=(400,), strides=(2,))(driver)}, "mask has strides (2,)"),
+    ({"after": lambda driver: np.zeros(400, slabcast.SHORT_HIT)}, "after is a ndarray on the host, beside others"),
+    ({"after": lambda driver: cards.ByDLPack(driver, RAYS)}, "after has shape (400, 8); what is taken is (..., 3)"),
+    (
+        {"after": lambda driver: cards.ByDLPack(driver, RAYS[:9, :3].copy())},
+        "after has shape (9, 3); what is taken for these rays is (400, 3)",
+    ),
+    ({"after": lambda driver: cards.ByDLPack(driver, RAYS[:, :3].astype("f8"))}, "after has dtype float64"),
     ({"cull": lambda driver: "both"}, "cull is 'both'"),
 ]
 
@@ -789,6 +883,13 @@ def test_other_refusals(driver, host, scene):
         slabcast.InvalidArgument, match=re.escape("skip has shape (9,); what is taken for these rays is (400,)")
     ):
         scene.closest(rays, skip=hits)
+    for short in (hits, scene.nearest(cards.ByDLPack(driver, RAYS[:9]))):
+        with pytest.raises(slabcast.InvalidArgument, match=r"after has shape \(9.*these rays is \(400"):
+            scene.closest(rays, after=short)
+    with pytest.raises(slabcast.InvalidArgument, match="after has no t, primitive and geometry"):
+        scene.closest(rays, after=scene.interval(rays))
+    with pytest.raises(slabcast.InvalidArgument, match="after.*interval|interval.*after"):
+        scene.interval(rays, after=scene.nearest(rays))
     parts = cards.ByDLPack(driver, RAYS[:, :3].copy()), cards.ByDLPack(driver, RAYS[:, 4:7].copy())
     with pytest.raises(slabcast.InvalidArgument, match="are not joined on a card: give rays of"):
         scene.closest(*parts)
@@ -979,6 +1080,24 @@ def test_hits_of_a_package_are_skipped(driver, host, package, stream, query):
         rays = package.tensor(RAYS)
         results = scene.closest(rays, skip=getattr(scene, query)(rays))
         assert same(results, host.closest(RAYS, skip=getattr(host, query)(RAYS)))
+
+
+@pytest.mark.parametrize("query", [*QUERIES, "all"])
+def test_masks_and_hits_of_a_package(driver, package, stream, query):
+    scene, host = layers("cuda"), layers("cpu")
+    masks = MASKS.view("i4") if package.__name__ == "torch" else MASKS
+    with package.on_stream(stream):
+        rays = package.tensor(GRID, late=True)
+        given, named = {"mask": package.tensor(masks, late=True)}, {"mask": MASKS}
+        if query != "interval":
+            given["after"], named["after"] = scene.closest(rays), host.closest(GRID)
+        found, expected = getattr(scene, query)(rays, **given), getattr(host, query)(GRID, **named)
+        if query == "all":
+            assert (seen(found.offsets) == expected.offsets).all() and same(found.hits, expected.hits)
+        elif expected.dtype.names:
+            assert same(found, expected)
+        else:
+            assert np.array_equal(bits(found), bits_of(expected))
 
 
 def test_ways_out_are_the_packages_own(driver, host, package):

@@ -60,6 +60,34 @@ def test_options_apply(queue, scenes):
     assert device.closest(rays, cull="back", skip=cl_array.to_device(queue, skip)).get().tobytes() == expected.tobytes()
 
 
+def rows_of(results):
+    """As arrays of the host, of which offsets are as wide as a device's."""
+    parts = results if isinstance(results, tuple) else (results,)
+    arrays = [part.get() if isinstance(part, cl_array.Array) else part for part in parts]
+    return [array.astype("u4") if array.dtype == np.uint64 else array for array in arrays]
+
+
+@pytest.mark.parametrize("query", ["closest", "nearest", "distance", "any", "count", "interval", "all"])
+def test_masks_and_hits_to_begin_after_apply(queue, query):
+    made = slabcast.Scene(queue), slabcast.Scene("cpu")
+    for scene in made:
+        for k in range(3):
+            scene.add_mesh(shapes.torus()[0] * np.float32(1 - 0.2 * k), shapes.torus()[1], mask=1 << k)
+        scene.add_spheres([[0, 0, 0], [2, 0, 0]], [1.5, 0.5], mask=5)
+    masks = np.random.default_rng(2).integers(0, 8, len(RAYS)).astype(np.uint32)
+    rays, given = cl_array.to_device(queue, RAYS), {"mask": cl_array.to_device(queue, masks)}
+    named = {"mask": masks}
+    if query != "interval":
+        named["after"], given["after"] = made[1].nearest(RAYS), made[0].nearest(rays)
+    expected = rows_of(getattr(made[1], query)(RAYS, **named))
+    for name in named:
+        less = {other: value for other, value in named.items() if other != name}
+        others = rows_of(getattr(made[1], query)(RAYS, **less))
+        assert any(a.tobytes() != b.tobytes() for a, b in zip(others, expected)), name
+    found = rows_of(getattr(made[0], query)(rays, **given))
+    assert [array.tobytes() for array in found] == [array.tobytes() for array in expected]
+
+
 def test_a_part_of_an_array_and_none_of_it(queue, scenes):
     device, host = scenes
     rays = cl_array.to_device(queue, RAYS)
@@ -86,6 +114,11 @@ def test_what_a_device_cannot_read_is_refused(queue, scenes):
         (lambda: device.closest(cl_array.to_device(queue, RAYS.astype("f8"))), "float64"),
         (lambda: device.closest(rays, t_max=3.0), "there are no directions"),
         (lambda: device.closest(rays, skip=np.zeros((600, 2), "u4")), "skip is a ndarray"),
+        (lambda: device.closest(rays, mask=np.zeros(600, "u4")), "mask is a ndarray"),
+        (lambda: device.closest(rays, mask=cl_array.zeros(queue, 9, "u4")), r"mask has shape \(9,\); rays have"),
+        (lambda: device.closest(rays, mask=cl_array.zeros(queue, 600, "i4")), "mask is an array of int32"),
+        (lambda: device.closest(rays, after=device.closest(rays)), "after is an array of .*it must be of .*'t'"),
+        (lambda: device.interval(rays, after=device.nearest(rays)), "after"),
         (lambda: host.closest(rays), "not an OpenCL device"),
     ):
         with pytest.raises(slabcast.Error, match=message):
