@@ -65,7 +65,7 @@ struct standin_plain<const T> {
 
 /* As standin.c has it. */
 struct standin_row {
-  void (*run)(const unsigned *, void **);
+  void (*run)(const unsigned (*)[3], void **);
   int count;
   const size_t *sizes;
 };
@@ -87,17 +87,17 @@ static constexpr const size_t *standin_sizes_of(void (*)(A...)) {
   return standin_sizes<A...>::list;
 }
 template <class... A>
-static void standin_run(void (*kernel)(A...), const unsigned *at, void **arguments) {
-  threadIdx.x = at[0];
-  blockDim.x = at[1];
-  blockIdx.x = at[2];
-  gridDim.x = at[3];
+static void standin_run(void (*kernel)(A...), const unsigned (*at)[3], void **arguments) {
+  threadIdx = {at[0][0], at[0][1], at[0][2]};
+  blockDim = {at[1][0], at[1][1], at[1][2]};
+  blockIdx = {at[2][0], at[2][1], at[2][2]};
+  gridDim = {at[3][0], at[3][1], at[3][2]};
   standin_call(kernel, arguments, typename standin_count<sizeof...(A)>::list());
 }
 
-#define STANDIN_KERNEL(name)                                                                                          \
-  extern "C" __attribute__((visibility("default")))                                                                   \
-  const standin_row standin_##name = {[](const unsigned *at, void **arguments) { standin_run(name, at, arguments); }, \
-                                      standin_parameters(name), standin_sizes_of(name)};
+#define STANDIN_KERNEL(name)                                                                                        \
+  extern "C" __attribute__((visibility("default"))) const standin_row standin_##name = {                            \
+      [](const unsigned(*at)[3], void **arguments) { standin_run(name, at, arguments); }, standin_parameters(name), \
+      standin_sizes_of(name)};
 
 #endif

@@ -82,6 +82,7 @@ typedef struct command {
   const struct user_kernel *user;
   bool counts;
   unsigned groups, group;
+  unsigned shape[2][3]; /* of the user's: blocks, and threads of a block, along x, y and z */
   unsigned char parameters[PARAMETERS][sizeof(cast_uniforms)];
   CUDA_MEMCPY2D rows;
   void *staged; /* a copy of pageable memory, as a card's driver makes one */
@@ -394,9 +395,9 @@ typedef struct kernel {
 #include "kernels.inc" /* declares all, and defines KERNELS */
 static const kernel kernels[] = {KERNELS};
 
-/* One of the user's, as host_cuda.h has it. at: thread, threads of a block, block, blocks. */
+/* One of the user's, as host_cuda.h has it. at: thread, threads of a block, block, blocks; x, y and z of each. */
 typedef struct user_kernel {
-  void (*run)(const unsigned at[4], void **arguments);
+  void (*run)(const unsigned at[4][3], void **arguments);
   int count;
   const size_t *sizes; /* of its parameters */
 } user_kernel;
@@ -496,6 +497,16 @@ CUresult cuModuleUnload(CUmodule module) {
   return end(CUDA_SUCCESS);
 }
 
+/* A function is the same each time, as the driver has it. */
+static CUfunction known_user(CUmodule module, const char *name) {
+  char row[128];
+  snprintf(row, sizeof row, "standin_%s", name);
+  const user_kernel *const user = module->own != NULL ? dlsym(module->own, row) : NULL;
+  CUfunction f = user != NULL ? module->functions : NULL;
+  while (f != NULL && f->user != user) f = f->next;
+  return f;
+}
+
 static void find_user(CUfunction f, CUmodule module, const char *name) {
   char row[128];
   snprintf(row, sizeof row, "standin_%s", name);
@@ -527,7 +538,12 @@ static bool has_section(CUmodule module, const char *name) {
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
   BEGIN;
-  CUfunction f = calloc(1, sizeof *f);
+  CUfunction f = known_user(module, name);
+  if (f != NULL) {
+    *function = f;
+    return end(CUDA_SUCCESS);
+  }
+  f = calloc(1, sizeof *f);
   f->context = here("cuModuleGetFunction");
   if (module->own != NULL)
     find_user(f, module, name);
@@ -552,6 +568,14 @@ CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
     *value = (int)function->kernel->group;
   else
     return end(CUDA_ERROR_INVALID_VALUE);
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t n, size_t *offset, size_t *size) {
+  BEGIN;
+  if (n >= (size_t)function->count) return end(CUDA_ERROR_INVALID_VALUE);
+  *size = function->sizes[n];
+  *offset = 0; /* which nobody asks here */
   return end(CUDA_SUCCESS);
 }
 
@@ -765,12 +789,28 @@ static void run_item(const command *c) {
   }
 }
 
+/* The nth place of a shape. */
+static void place(const unsigned shape[3], unsigned n, unsigned at[3]) {
+  at[0] = n % shape[0];
+  at[1] = n / shape[0] % shape[1];
+  at[2] = n / shape[0] / shape[1];
+}
+
+static unsigned volume(const unsigned shape[3]) { return shape[0] * shape[1] * shape[2]; }
+
 static void run_user(const command *c) {
-  unsigned at[] = {0, c->group, 0, c->groups};
+  unsigned at[4][3];
   void *arguments[PARAMETERS];
   for (int i = 0; i < PARAMETERS; i++) arguments[i] = (void *)(uintptr_t)c->parameters[i];
-  for (at[2] = 0; at[2] < at[3]; at[2]++)
-    for (at[0] = 0; at[0] < at[1]; at[0]++) c->user->run(at, arguments);
+  memcpy(at[3], c->shape[0], sizeof at[3]);
+  memcpy(at[1], c->shape[1], sizeof at[1]);
+  for (unsigned block = 0; block < volume(at[3]); block++) {
+    place(at[3], block, at[2]);
+    for (unsigned thread = 0; thread < volume(at[1]); thread++) {
+      place(at[1], thread, at[0]);
+      c->user->run((const unsigned(*)[3])at, arguments);
+    }
+  }
 }
 
 static void run_kernel(const command *c) {
@@ -947,9 +987,12 @@ CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream s, void **parameters,
                         void **extra) {
   BEGIN;
-  if (grid_y * grid_z * block_y * block_z != 1 || shared_bytes != 0 || extra != NULL || grid_x == 0)
-    die("a launch of another shape");
+  const unsigned shape[2][3] = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}};
+  const bool is_row = grid_y * grid_z * block_y * block_z == 1;
+  if (!is_row && f->user == NULL) die("a launch of another shape");
   if (f->is_code) die("a launch of machine code");
+  if (shared_bytes != 0 || extra != NULL || volume(shape[0]) == 0 || volume(shape[1]) == 0 || volume(shape[1]) > 1024)
+    die("a launch that no card takes");
   if (f->user == NULL && block_x > f->kernel->group) die("a group of %u for %s", block_x, f->kernel->name);
   if (f->context != stream_of(s)->context) die("a kernel of another context");
   command *c = command_of(f->user != NULL ? run_user : run_kernel);
@@ -958,6 +1001,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned
   c->counts = f->counts;
   c->groups = grid_x;
   c->group = block_x;
+  memcpy(c->shape, shape, sizeof shape);
   for (int i = 0; i < f->count; i++) memcpy(c->parameters[i], parameters[i], f->sizes[i]);
   return end(enqueue(s, c));
 }
