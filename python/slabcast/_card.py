@@ -33,10 +33,11 @@ Change = Callable[[int], int]  # of the library's scene
 
 
 class _Flight(NamedTuple):
-    """A cast that may not have ended, and what it reads."""
+    """A cast, or a launch of the user's, that may not have ended, and what it reads."""
 
     end: Event
-    scene: Handle
+    of: object
+    """A scene, or what has launched kernels."""
     keep: tuple[Any, ...]
 
 
@@ -45,11 +46,23 @@ _parents: list[_Flight] = []  # of a forked process
 _lock = threading.Lock()
 
 
-def _land(scene: Optional[Handle] = None) -> None:
-    """Lets go of what ended casts have read. With a scene: waits for its casts, as before a commit."""
+def fly(card: Card, stream: int, of: object, keep: tuple[Any, ...], call: Callable[[], None]) -> Event:
+    """Enqueues something on a stream. Returns its end, until which what it reads is kept."""
+    from . import _cuda
+
+    end = _cuda.new_event(card)
+    call()
+    end.record(stream)
+    with _lock:
+        _flights.append(_Flight(end, of, keep))
+    return end
+
+
+def land(of: object = None) -> None:
+    """Lets go of what was read by that which has ended. With a scene: waits for its casts, as before a commit."""
     global _flights
-    for flight in _flights if scene is not None else ():
-        if flight.scene is scene:
+    for flight in _flights if of is not None else ():
+        if flight.of is of:
             flight.end.wait()
     with _lock:
         told = [(flight, flight.end.is_over()) for flight in _flights]
@@ -67,7 +80,7 @@ def _end() -> None:
     """At the end of a process, while packages can still take their arrays back."""
     for flight in _flights:
         flight.end.wait()
-    _land()
+    land()
 
 
 atexit.register(_end)
@@ -217,14 +230,11 @@ class _Cast(_Work):
         batch = _structs.CudaBatch(number, count, rays.address, to.address, **options, **places)
         if not count or 0 in to.shape:
             return
-        _land()
+        land()
         with self.owner._lock:  # whoever commits waits for the casts that are known, and this is one then
-            end = self.cuda.new_event(self.card)
-            must(library.slab_enqueue_cuda(self.scene.pointer, byref(batch), self.stream))
-            end.record(self.stream)
-            with _lock:
-                _flights.append(_Flight(end, self.scene, tuple(self.keep)))
-            self.owner._await_casts = _land
+            call = lambda: must(library.slab_enqueue_cuda(self.scene.pointer, byref(batch), self.stream))
+            end = fly(self.card, self.stream, self.scene, tuple(self.keep), call)
+            self.owner._await_casts = land
         if isinstance(results, CardArray):
             results.wrote(end)
 
@@ -237,13 +247,13 @@ class _Cast(_Work):
         return CardRecords(given, dtype, self.package.words, lambda rows: _to_host(card, rows, FLOAT))
 
 
-def _is_there(owner: Life) -> bool:
+def is_there(owner: Life) -> bool:
     """Whether a scene is on a card by CUDA."""
     return library.slab_context_card(owner._context.pointer, None, None) == 0  # type: ignore[no-any-return]
 
 
 def _require_card(owner: Life, name: str, value: Any) -> None:
-    if _is_there(owner):
+    if is_there(owner):
         return
     info = _structs.DeviceInfo()
     must(library.slab_context_device(owner._context.pointer, byref(info)))
@@ -343,7 +353,7 @@ def _plain(options: Options) -> dict[str, int]:
 def mesh_update(owner: Life, geometry: int, vertices: Any, indices: Any, triangles: int) -> Optional[Change]:
     """The call that updates a mesh by arrays on the scene's card, as they lie. None: they are not there, or not as the
     library reads them, and come by the host. triangles: of the geometry."""
-    if not _is_there(owner):
+    if not is_there(owner):
         return None
     work = _Work(owner, "vertices", vertices)
     corners = work.see_here("vertices", vertices)
@@ -370,7 +380,7 @@ def _rows_apart(place: Optional[Place], *dtypes: str) -> int:
 
 def instances_update(owner: Life, geometry: int, transforms: Any) -> Optional[Change]:
     """The call that moves the instances of one id by (..., 3, 4) on the scene's card; None as in mesh_update."""
-    if not _is_there(owner):
+    if not is_there(owner):
         return None
     work = _Work(owner, "transforms", transforms)
     place = work.see_here("transforms", transforms)

@@ -1,4 +1,5 @@
-"""NVIDIA's driver, as far as arrays on a card need it: order between streams, memory, copies.
+"""NVIDIA's driver, as far as arrays on a card and kernels of the user's need it: order between streams, memory,
+copies, launches.
 
 The library casts, and has loaded and begun the driver before anything here is called. Names and numbers are the
 interface's. Everything belongs to a card's context, which is current within `with card:`.
@@ -10,11 +11,11 @@ import ctypes
 import os
 import sys
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 from ._library import DeviceFailed, Handle, OutOfMemory, library, must
 
-_OUT_OF_MEMORY, _NOT_READY = 2, 600
+_INVALID_VALUE, _OUT_OF_MEMORY, _NOT_READY = 1, 2, 600
 _DISABLE_TIMING = 2
 _DEVICE_ORDINAL = 9
 _DEVICE_MEMORY = 2
@@ -49,6 +50,8 @@ for _name, _arguments in {
     "cuEventDestroy_v2": (c_void_p,),
     "cuStreamWaitEvent": (c_void_p, c_void_p, c_uint),
     "cuStreamSynchronize": (c_void_p,),
+    "cuStreamGetCtx": (c_void_p, POINTER(c_void_p)),
+    "cuLaunchKernel": (c_void_p, *(c_uint,) * 7, c_void_p, POINTER(c_void_p), c_void_p),
     "cuMemAlloc_v2": (POINTER(c_uint64), c_size_t),
     "cuMemFree_v2": (c_uint64,),
     "cuMemcpyHtoDAsync_v2": (c_uint64, c_void_p, c_size_t, c_void_p),
@@ -81,6 +84,7 @@ class Card:
         context, number = c_void_p(), c_int()
         must(library.slab_context_card(of.pointer, byref(context), byref(number)))
         self.number, self._context, self._of, self.process = number.value, context, of, os.getpid()
+        self.context = context.value or 0
 
     def __enter__(self) -> None:
         _call("cuCtxPushCurrent_v2", self._context)
@@ -188,3 +192,34 @@ def pack(card: Card, to: tuple[int, int], at: tuple[int, int], size: int, count:
     )
     with card:
         _call("cuMemcpy2DAsync_v2", byref(rows), stream)
+
+
+def context_of(card: Card, stream: int) -> int:
+    """The context that a stream is of."""
+    context = c_void_p()
+    with card:
+        _call("cuStreamGetCtx", stream, byref(context))
+    return context.value or 0
+
+
+def parameter_sizes(card: Card, function: int) -> Optional[list[int]]:
+    """How many bytes each parameter of a kernel has; None: the driver is of a CUDA before 12.4, and does not tell."""
+    ask: Any = getattr(_driver, "cuFuncGetParamInfo", None)
+    if ask is None:
+        return None
+    sizes: list[int] = []
+    offset, size, code = c_size_t(), c_size_t(), 0
+    with card:
+        while code == 0:
+            code = ask(c_void_p(function), c_size_t(len(sizes)), byref(offset), byref(size))
+            sizes += [size.value] * (code == 0)
+    if code != _INVALID_VALUE:  # which comes after the last
+        raise _failure("cuFuncGetParamInfo", code)
+    return sizes
+
+
+def launch(card: Card, function: int, shape: tuple[int, ...], stream: int, parameters: Any) -> None:
+    """Enqueues a kernel. shape: blocks along x, y and z, and threads of a block. parameters: the addresses of values,
+    which may go when this returns."""
+    with card:
+        _call("cuLaunchKernel", function, *shape, 0, stream, parameters, None)

@@ -10,7 +10,7 @@ import importlib.metadata
 import operator
 import os
 import sys
-from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, NoReturn
 
 from ._structs import (
@@ -172,7 +172,9 @@ for _name, _arguments in {
     "context_objects": (c_void_p, POINTER(c_void_p), POINTER(c_void_p)),
     "program_create": (c_void_p, c_char_p, c_char_p, c_uint32, POINTER(c_void_p)),
     "program_kernel": (c_void_p, c_char_p, POINTER(c_void_p)),
+    "program_function": (c_void_p, c_char_p, POINTER(c_void_p)),
     "scene_bind": (c_void_p, c_void_p, c_uint32, POINTER(c_uint32)),
+    "scene_bind_cuda": (c_void_p, c_void_p, POINTER(c_void_p), POINTER(c_uint)),
     "scene_update_mesh_cuda": (c_void_p, c_uint32, _mesh, c_void_p),
     "scene_update_instances_cuda": (*_update, c_void_p),
 }.items():

@@ -575,18 +575,20 @@ class Scene(Life):
     def program(
         self, source: str, queries: Union[KernelQuery, Iterable[KernelQuery]] = ("any",), options: Optional[str] = None
     ) -> Program:
-        """Builds kernels of your own, that trace rays in this scene, for a scene on a device of OpenCL: Scene(queue)
-        with a queue of pyopencl, by which they are launched. The answers have the bits of a cast of the same rays.
+        """Builds kernels of your own, that trace rays in this scene. On a device of OpenCL, Scene(queue) with a queue
+        of pyopencl, pyopencl launches them; on a card by CUDA, Scene("cuda"), they take arrays of torch, CuPy and
+        others, as casts do. The answers have the bits of a cast of the same rays.
 
         Args:
-            source: OpenCL C 1.2, which includes <slabcast_device.h>; no such file is needed. The first parameters of
-                each kernel are SLAB_SCENE_PARAMETERS.
+            source: OpenCL C 1.2, or by CUDA CUDA C++, which includes <slabcast_device.h>; no such file is needed. The
+                first parameters of each kernel are SLAB_SCENE_PARAMETERS. In CUDA C++ it is extern "C".
             queries: the casts whose functions, such as slab_trace_any, the kernels call: one name or several. "all" is
                 for slab_trace_next. Each takes its time to build.
             options: of the compiler, but none that change the arithmetic.
 
-        BuildFailed has the compiler's log, with the lines of `source`. Where the device is the processor, or a card by
-        CUDA, it raises Unsupported.
+        BuildFailed has the compiler's log, with the lines of `source`. CUDA C++ is compiled by NVIDIA's NVRTC, of a
+        toolkit or of the wheel that torch and CuPy bring. Where there is none, and on the processor, it raises
+        Unsupported.
         """
         return Program(self, source, queries, options)
 

@@ -14,6 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
+import cards
 import numpy as np
 import pytest
 
@@ -21,10 +22,8 @@ import shapes
 import slabcast
 from slabcast import _dlpack
 
-if not any(device.platform == "CUDA" and device.name == "no card" for device in slabcast.devices()):
-    pytest.skip("no stand-in for NVIDIA's driver; tests/python.sh runs this with it", allow_module_level=True)
-
-import cards
+cards.require_standin()
+pytestmark = pytest.mark.usefixtures("landed")
 
 QUERIES = "closest", "nearest", "distance", "any", "count", "interval"
 IS_LATE = os.environ.get("SLAB_CUDA_LATE", "0") != "0"
@@ -36,15 +35,6 @@ PROTOCOLS = cards.ByDLPack, cards.ByOldDLPack, cards.Managed, cards.ByInterface,
 
 
 @pytest.fixture(scope="module")
-def driver():
-    made = cards.Driver(2)
-    yield made
-    gc.collect()
-    made.end_events()
-    made.close()
-
-
-@pytest.fixture(scope="module")
 def host():
     return scene_of("cpu")
 
@@ -52,22 +42,6 @@ def host():
 @pytest.fixture
 def scene(driver):
     return scene_of("cuda")
-
-
-@pytest.fixture
-def stream(driver):
-    made = driver.stream()
-    yield made
-    driver.finish(made)
-    driver.end_stream(made)
-
-
-@pytest.fixture(autouse=True)
-def landed(driver):
-    """What a test leaves in flight ends with it."""
-    yield
-    slabcast._card._end()
-    driver.end_events()
 
 
 def scene_of(device, vertices=V):
@@ -452,7 +426,7 @@ def test_rays_are_kept_until_the_cast_has_ended(driver, host, scene, stream, kin
     results = scene.closest(rays, skip=skip)
     del rays, skip
     assert same(results, host.closest(RAYS, skip=np.zeros((400, 2), np.uint32)))
-    slabcast._card._land()
+    slabcast._card.land()
     assert [sys.getrefcount(memory) for memory in memories] == [count - 1 for count in alive]
 
 
@@ -475,7 +449,7 @@ def test_a_scene_that_goes_with_casts_in_flight(driver, host, stream, monkeypatc
     assert gone == [] or not IS_LATE
     for result in results:
         assert same(result, host.closest(RAYS))
-    slabcast._card._land()
+    slabcast._card.land()
     assert len(gone) == 1
 
 
@@ -484,7 +458,7 @@ def test_a_commit_waits_for_casts_in_flight(driver, stream, monkeypatch):
     commit, flights = library.slab_scene_commit, []
 
     def spied(handle, options):
-        flights.extend(each.end.is_over() for each in slabcast._card._flights if each.scene.pointer == handle)
+        flights.extend(each.end.is_over() for each in slabcast._card._flights if each.of.pointer == handle)
         return commit(handle, options)
 
     monkeypatch.setattr(library, "slab_scene_commit", spied)
@@ -541,7 +515,7 @@ def test_threads(driver, host):
                     failed.append((number, query))
         finally:
             driver.finish(stream)
-            slabcast._card._land()
+            slabcast._card.land()
             driver.end_stream(stream)
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
@@ -561,7 +535,7 @@ def test_a_forked_process_leaves_the_parents_casts_alone(driver, host, scene, st
     if child == 0:
         status = 1
         try:
-            slabcast._card._land()
+            slabcast._card.land()
             owned = results.rows._block.memory, results.rows._block.ready
             for each in owned:
                 each._release = lambda handle: os._exit(2)
@@ -965,21 +939,6 @@ def test_each_call_of_the_driver_that_fails_is_told(driver, host):
 
 
 # ---- packages that make arrays of their own ----
-
-
-@pytest.fixture(params=["torch", "cupy", "jax"])
-def package(request, driver, monkeypatch):
-    made = {
-        "torch": cards.TorchLike,
-        "cupy": cards.CuPyLike,
-        "jax": lambda driver: cards.JaxLike(driver, driver.stream()),
-    }[request.param](driver)
-    monkeypatch.setitem(sys.modules, request.param, made)
-    yield made
-    slabcast._card._end()
-    if request.param == "jax":
-        driver.finish(made.own)
-        driver.end_stream(made.own)
 
 
 def seen(tensor):

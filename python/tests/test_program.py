@@ -321,7 +321,7 @@ def test_the_reference_does_what_it_tells(queue):
 
 
 def test_the_processor_is_refused_with_the_way_out(scene):
-    with pytest.raises(slabcast.Unsupported, match=r"is not an OpenCL device.*Scene\(queue\).*pyopencl"):
+    with pytest.raises(slabcast.Unsupported, match=r"neither an OpenCL device nor a card.*Scene\(queue\).*pyopencl"):
         scene.program(SOURCE)
 
 
