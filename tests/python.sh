@@ -4,8 +4,8 @@
 #   package   an sdist of this tree, a wheel of that, repaired as one puts it up: its name, what is in it, its size; and
 #             the example by a bare Python with nothing but numpy, where no OpenCL is, and on the cards of the stand-in for
 #             NVIDIA's driver; the sdist where no clang is
-#   tests     python/tests on that wheel, beside trimesh and pyopencl; and arrays on a card, on the stand-in for NVIDIA's
-#             driver that BUILD has, at once and with streams that run late and in any order
+#   tests     python/tests on that wheel, beside trimesh and pyopencl; and arrays and kernels on a card, on the stand-ins
+#             for NVIDIA's driver and compiler that BUILD has, at once and with streams that run late and in any order
 #   types     mypy --strict on the package and its examples; ruff on all that is Python there, and its format; hosted CI's
 #             files against the schema of such
 #   pictures  docs/examples.py on a new wheel: draws those of its arguments, else all
@@ -134,8 +134,8 @@ tests() {
   SLABCAST_PROGRAM=$build/bin/slabcast ask --durations=5
   [[ -e $build/tests/cuda/standin/libcuda.so.1 ]] || return 0
   for late in 0 7; do
-    LD_LIBRARY_PATH=$build/tests/cuda/standin:$build SLABCAST_BACKENDS=native,cuda SLAB_CUDA_CARDS=2 SLAB_CUDA_LATE=$late \
-      ask python/tests/test_card.py
+    LD_LIBRARY_PATH=$build/tests/cuda/nvrtc:$build/tests/cuda/standin:$build SLABCAST_BACKENDS=native,cuda \
+      SLAB_CUDA_CARDS=2 SLAB_CUDA_LATE=$late ask python/tests/test_card.py python/tests/test_card_program.py
   done
 }
 

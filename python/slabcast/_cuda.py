@@ -83,7 +83,7 @@ class Card:
     def __init__(self, of: Handle) -> None:
         context, number = c_void_p(), c_int()
         must(library.slab_context_card(of.pointer, byref(context), byref(number)))
-        self.number, self._context, self._of, self.process = number.value, context, of, os.getpid()
+        self.number, self._context, self.of, self.process = number.value, context, of, os.getpid()
         self.context = context.value or 0
 
     def __enter__(self) -> None:

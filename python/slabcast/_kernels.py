@@ -19,7 +19,8 @@ Entered = Callable[[], AbstractContextManager[Handle]]  # within it the program 
 class Bindable(Protocol):
     """A kernel of a program. One thread at a time is in bind(), with the program."""
 
-    def bind(self, scene: Handle) -> None: ...
+    def bind(self, scene: Handle, context: Handle) -> None:
+        """context: the scene's."""
 
     def launch(
         self,

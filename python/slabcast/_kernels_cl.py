@@ -62,7 +62,7 @@ class ClKernel:
     def __init__(self, launcher: ClLauncher, kernel: Any, name: str) -> None:
         self._launcher, self._kernel, self._name, self._first = launcher, kernel, name, 0
 
-    def bind(self, scene: Handle) -> None:
+    def bind(self, scene: Handle, context: Handle) -> None:
         count = c_uint32()
         must(library.slab_scene_bind(scene.pointer, self._kernel.int_ptr, 0, byref(count)))
         self._first = count.value

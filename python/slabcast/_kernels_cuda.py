@@ -74,7 +74,11 @@ class CudaKernel:
         self._scene: list[int] = []  # addresses of the first parameters
         self._turn = object()
 
-    def bind(self, scene: Handle) -> None:
+    def bind(self, scene: Handle, context: Handle) -> None:
+        if context is not self._launcher.card.of:
+            raise InvalidArgument(
+                "scene is of another context than the program's: it has another card, threads or traversal"
+            )
         parameters, count = (c_void_p * SCENE_PARAMETERS_MOST)(), c_uint()
         must(library.slab_scene_bind_cuda(scene.pointer, self._function, parameters, byref(count)))
         first = (self._sizes or ())[: count.value]

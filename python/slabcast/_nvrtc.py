@@ -27,7 +27,7 @@ def load() -> None:
     for name in _NAMES:
         for file in (name, *_files(name)):
             try:
-                ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)
+                ctypes.CDLL(file)
                 break
             except OSError:  # there is none, or another will do; where none does, the library says so
                 continue

@@ -131,10 +131,11 @@ class Kernel:
                 that the program was built for; if it is not, the error says in what. None: that one.
         """
         program = self._program
-        committed = (scene or program._scene)._committed()
+        bound = scene or program._scene
+        committed = bound._committed()
         with program._entered():
             program._launcher.wait()
-            self._kernel.bind(committed)
+            self._kernel.bind(committed, bound._context)
 
     def __call__(
         self,

@@ -1,9 +1,9 @@
 import gc
 import sys
 
-import cards
 import pytest
 
+import cards
 import shapes
 import slabcast
 

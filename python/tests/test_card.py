@@ -14,10 +14,10 @@ import sys
 import threading
 from pathlib import Path
 
-import cards
 import numpy as np
 import pytest
 
+import cards
 import shapes
 import slabcast
 from slabcast import _dlpack

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import slabcast
-from slabcast import _library, _structs
+from slabcast import _kernels_cuda, _library, _structs
 
 HEADERS = Path(__file__).parents[2] / "host" / "include"
 STRUCTS = {
@@ -79,6 +79,7 @@ def values():
         ("SLAB_MISS", slabcast.MISS),
         ("SLAB_INVALID", slabcast.INVALID),
         ("SLAB_QUERY_COUNT", len(_library.QUERIES)),
+        ("SLAB_SCENE_PARAMETERS_MOST", _kernels_cuda.SCENE_PARAMETERS_MOST),
         ("SLAB_SHAPE_COUNT", len(_library.SHAPES)),
     )
 
@@ -129,6 +130,8 @@ TAKEN = [
     "hits = scene.closest(np.zeros((2, 8), np.float32), cull='back', edges='closed')",
     'scene.check("closest", np.zeros((2, 8), np.float32), hits)',
     'scene.program("", ["any", "closest"]).kernel("sky").bind(scene)',
+    'scene.program("").kernel("sky", scene)(None, (4, 4), np.float32(1), None, local_size=(2, 2)).wait()',
+    "scene.any(np.zeros((2, 8)), mask=np.ones(2, np.uint32), after=scene.nearest(np.zeros((2, 8))))",
     "print(hits.t, slabcast.is_hit(hits))",
 ]
 REFUSED = [
@@ -142,6 +145,7 @@ REFUSED = [
     'scene.check("first", np.zeros(8), hits)',
     'scene.any(np.zeros(8), cull="all")',
     'scene.program("", "first")',
+    'scene.program("").kernel("sky")(None, 16)',
     'scene.any(np.zeros(8), edges="round")',
 ]
 

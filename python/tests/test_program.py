@@ -211,6 +211,8 @@ def test_arguments_that_a_kernel_cannot_take_are_refused(queue, shared):
 def test_another_context_is_refused(queue, shared):
     sky, elsewhere = shared[1].kernel("sky"), some_queue()
     points, out = cl_array.to_device(queue, points_of(1)), cl_array.empty(queue, N, np.uint8)
+    with pytest.raises(slabcast.InvalidArgument, match="queue is a NoneType; what is taken is a pyopencl.CommandQueue"):
+        sky(None, (N,), points, out)
     with pytest.raises(slabcast.InvalidArgument, match="queue is of another context"):
         sky(elsewhere, (N,), points, out)
     with pytest.raises(slabcast.InvalidArgument, match="argument 1 of sky is of another context"):
