@@ -34,7 +34,10 @@ def load() -> None:
 
 
 def _files(name: str) -> Iterator[str]:
-    spec = importlib.util.find_spec("nvidia")
+    try:
+        spec = importlib.util.find_spec("nvidia")
+    except (ImportError, ValueError):  # of a module of that name that was put together by hand
+        spec = None
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         for place in _PLACES:
             yield from sorted(glob.glob(os.path.join(glob.escape(folder), place, name)))

@@ -322,6 +322,17 @@ def test_threads_launch_kernels_of_one_program(driver, host, shared):
     assert wrong == []
 
 
+def test_the_reference_does_what_it_tells(driver, monkeypatch):
+    cupy = cards.CuPyLike(driver)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text()
+    code = next(part for part in page.split("```python\n")[1:] if "__global__" in part).split("```")[0]
+    told = {}
+    exec(code, told)
+    assert told["hidden"].get().tobytes() == hidden_by(told["scene"], told["points"].get()).tobytes()
+    slabcast._card._end()
+
+
 # ---- scenes ----
 
 
