@@ -2,9 +2,10 @@
 """Arrays of PyTorch, CuPy and JAX on a card, cast where they lie: card_arrays.py [--card N] [--rays N] [--dry].
 
 Answers come first: each query equals the processor's bit by bit, on the package's own streams, with rays that go before
-the cast has run, and by origins and directions. Then rays a second: of arrays on the card, waited for once, beside
-arrays of the host; and how long one call keeps the host. Packages that are not installed are left out. Exit code 1: an
-answer differs; 77: there is no card, or no package.
+the cast has run, by origins and directions, with masks, after hits, and in a kernel of CUDA C++. Then rays a second: of
+arrays on the card, waited for once, beside arrays of the host; and how long one call keeps the host. Packages that are
+not installed are left out, and so is the kernel where there is no NVRTC. Exit code 1: an answer differs; 77: there is
+no card, or no package.
 """
 
 from __future__ import annotations
@@ -21,9 +22,22 @@ import numpy as np
 import slabcast
 
 QUERIES = "closest", "nearest", "distance", "any", "count", "interval"
+SOURCE = """
+#include <slabcast_device.h>
+extern "C" __global__ void seen(SLAB_SCENE_PARAMETERS, const slab_ray *rays, unsigned n, unsigned char *hit) {
+  SLAB_SCENE(scene);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const slab_ray ray = rays[i];
+  hit[i] = slab_trace_any(&scene, &ray);
+}
+"""
+GROUP = 128
 
 
 class Torch:
+    is_read_only = False
+
     def __init__(self, module, card):
         self.torch, self.card = module, card
 
@@ -45,6 +59,8 @@ class Torch:
 
 
 class CuPy:
+    is_read_only = False
+
     def __init__(self, module, card):
         self.cupy, self.card = module, card
         module.cuda.Device(card).use()
@@ -66,6 +82,8 @@ class CuPy:
 
 
 class Jax:
+    is_read_only = True
+
     def __init__(self, module, card):
         self.jax, self.device = module, module.devices("gpu")[card]
 
@@ -117,7 +135,16 @@ def rays_of(count):
     return rays
 
 
-def answers(side, card, host, rays):
+def kernel_of(card):
+    """A kernel that traces rays; None: there is no compiler."""
+    try:
+        return card.program(SOURCE).kernel("seen")
+    except slabcast.Unsupported as error:
+        print(f"kernels of one's own: left out: {error}")
+        return None
+
+
+def answers(side, card, host, rays, kernel):
     """The names of the casts whose answers differ, and how many there were."""
     wrong, asked = [], 0
 
@@ -148,6 +175,17 @@ def answers(side, card, host, rays):
             ask(f"skip, stream {number}", card.closest(base, skip=first), expected)
             joined = host.closest(rays[:, :3], rays[:, 4:7], t_max=5)
             ask(f"origins and directions, stream {number}", card.closest(*parts, t_max=5), joined)
+            masks = (np.arange(len(rays)) % 3).astype("i4")
+            expected = host.closest(rays, mask=masks.view("u4"))
+            ask(f"masks, stream {number}", card.closest(base, mask=side.put(masks)), expected)
+            for query in ("closest", "nearest"):
+                found, expected = (getattr(scene, query)(given) for scene, given in ((card, base), (host, rays)))
+                ask(f"after {query}, stream {number}", card.count(base, after=found), host.count(rays, after=expected))
+            if kernel is not None and not side.is_read_only:
+                hit = side.put(np.full(len(rays), 7, "u1"))
+                whole = -(-len(rays) // GROUP) * GROUP
+                kernel(None, (whole,), base, np.uint32(len(rays)), hit, local_size=(GROUP,))
+                ask(f"kernel, stream {number}", hit, host.any(rays).view("u1"))
             side.finish(first)
     return wrong, asked
 
@@ -194,9 +232,9 @@ def main():
     for scene in (card, host):
         scene.add_mesh(*(torus(24, 12) if options.dry else torus(700, 350)))
     few, many = (rays_of(300), rays_of(600)) if options.dry else (rays_of(200_000), rays_of(options.rays))
-    outcomes = []
+    kernel, outcomes = kernel_of(card), []
     for name, side in packages(options.card):
-        wrong, asked = answers(side, card, host, few)
+        wrong, asked = answers(side, card, host, few, kernel)
         print(f"{name}: {asked} casts, {len(wrong)} of them wrong" + "".join(f"\n  wrong: {each}" for each in wrong))
         tell_speeds(name, side, card, many, 0.001 if options.dry else 1.0)
         outcomes.append(not wrong)

@@ -106,7 +106,8 @@ class CudaKernel:
                 )
             stream = self._stream(queue, arguments)
             values, given = self._values(arguments, stream)
-            self._require_context(stream)
+            if queue is None:  # arrays of another card have been told by now
+                self._require_context(stream)
             for event in self._events(wait_for):
                 event.before(stream)
             call = lambda: self._run(blocks, threads, stream, values)
@@ -144,7 +145,7 @@ class CudaKernel:
 
     def _require_context(self, stream: int) -> None:
         if stream > _PER_THREAD_STREAM and self._cuda.context_of(self._launcher.card, stream) != self._launcher.context:
-            raise InvalidArgument("queue is of another card or context of CUDA than the scene")
+            raise InvalidArgument("queue, or the arrays' stream, is of another card or context of CUDA than the scene")
 
     def _events(self, wait_for: Iterable[Any]) -> list[Event]:
         events = list(wait_for)

@@ -1092,7 +1092,7 @@ def test_the_script_for_a_first_day_on_a_card(package, driver, monkeypatch, caps
             monkeypatch.setattr(slabcast._card.CardRecords, "get", lambda results: np.zeros(3))
         assert script.main() == wrong
         told = capsys.readouterr().out
-        assert f"{package.__name__}: {12 if package.__name__ == 'jax' else 24} casts" in told
+        assert f"{package.__name__}: {15 if package.__name__ == 'jax' else 32} casts" in told
         assert told.count("M rays/s on the card") == len(QUERIES) and ("wrong: closest, stream 0" in told) == wrong
     monkeypatch.setattr(script, "PACKAGES", {"no such package": script.Torch})
     assert script.main() == 77
