@@ -804,8 +804,8 @@ static void run_user(const command *c) {
   for (int i = 0; i < PARAMETERS; i++) arguments[i] = (void *)(uintptr_t)c->parameters[i];
   memcpy(at[3], c->shape[0], sizeof at[3]);
   memcpy(at[1], c->shape[1], sizeof at[1]);
-  for (unsigned block = 0; block < volume(at[3]); block++) {
-    place(at[3], block, at[2]);
+  for (unsigned number = 0; number < volume(at[3]); number++) {
+    place(at[3], number, at[2]);
     for (unsigned thread = 0; thread < volume(at[1]); thread++) {
       place(at[1], thread, at[0]);
       c->user->run((const unsigned(*)[3])at, arguments);
