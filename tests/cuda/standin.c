@@ -24,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "data/types.h"
@@ -436,17 +435,20 @@ static void read_parameters(const char *entry, CUfunction f) {
   }
 }
 
-/* A library that lies in memory, after a line that tells its size. */
+/* A library that lies in memory, after a line that tells its size. The loader knows libraries by the names of their
+ * files, so each has a file of its own. */
 static void *open_own(const char *image) {
-  char path[64];
+  const char *folder = getenv("TMPDIR");
+  char path[512];
   char *bytes;
   const size_t size = strtoul(image, &bytes, 10);
-  const int file = memfd_create("kernels", MFD_CLOEXEC);
+  snprintf(path, sizeof path, "%s/standin-kernels-XXXXXX", folder != NULL ? folder : "/tmp");
+  const int file = mkstemp(path);
   if (file < 0 || write(file, bytes + 1, size) != (ssize_t)size) die("no file of %zu bytes", size);
-  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  void *own = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (own == NULL) die("a module of the user's: %s", dlerror());
   close(file);
+  void *own = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  unlink(path);
+  if (own == NULL) die("a module of the user's: %s", dlerror());
   return own;
 }
 
