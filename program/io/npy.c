@@ -92,36 +92,59 @@ static int multiply(size_t *size, uint64_t factor) {
 
 static int take_dtype(cursor *c, int depth, size_t *size);
 
+/* A field, as the text has it. */
+typedef struct field {
+  const char *name, *type; /* type: with the shape */
+  size_t name_length, type_length;
+  size_t size; /* bytes */
+} field;
+
 /* Parses ('name', dtype) or ('name', dtype, shape). */
-static int take_field(cursor *c, int depth, size_t *size) {
-  const char *name;
-  size_t length;
+static int take_field(cursor *c, int depth, field *f) {
   uint64_t shape[NPY_DIMENSIONS_MAX];
   int dimensions = 0;
-  if (!take(c, '(') || !take_string(c, &name, &length) || !take(c, ',') || !take_dtype(c, depth, size)) return 0;
+  if (!take(c, '(') || !take_string(c, &f->name, &f->name_length) || !take(c, ',')) return 0;
+  skip_blanks(c);
+  f->type = c->at;
+  if (!take_dtype(c, depth, &f->size)) return 0;
+  f->type_length = (size_t)(c->at - f->type);
   if (take(c, ',')) {
     skip_blanks(c);
     if (c->at < c->end && *c->at == '(' && !take_shape(c, shape, &dimensions)) return 0;
+    if (dimensions > 0) f->type_length = (size_t)(c->at - f->type);
     take(c, ',');
   }
   for (int i = 0; i < dimensions; i++)
-    if (!multiply(size, shape[i])) return 0;
+    if (!multiply(&f->size, shape[i])) return 0;
   return take(c, ')');
 }
 
 static int take_dtype(cursor *c, int depth, size_t *size) {
   const char *type;
-  size_t length, field = 0;
+  size_t length;
+  field f = {0};
   if (take_string(c, &type, &length)) return scalar_size(type, length, size);
   if (depth == NESTING_LIMIT || !take(c, '[')) return 0;
-  for (*size = 0; !take(c, ']'); *size += field) {
-    if (!take_field(c, depth + 1, &field)) return 0;
+  for (*size = 0; !take(c, ']'); *size += f.size) {
+    if (!take_field(c, depth + 1, &f)) return 0;
     if (!take(c, ',')) {
-      *size += field;
+      *size += f.size;
       return take(c, ']');
     }
   }
   return *size > 0;
+}
+
+const char *npy_field(const npy_header *header, const char *name, size_t *length, size_t *place) {
+  cursor c = {header->descr, header->descr + strlen(header->descr)};
+  field f;
+  *place = 0;
+  for (int more = take(&c, '['); more && take_field(&c, 1, &f); more = take(&c, ',')) {
+    *length = f.type_length;
+    if (f.name_length == strlen(name) && !strncmp(f.name, name, f.name_length)) return f.type;
+    *place += f.size;
+  }
+  return NULL;
 }
 
 /* Copies a dtype with blanks as numpy writes them: one after each comma, except before a closing bracket. Blanks within

@@ -24,6 +24,10 @@ int npy_is(const char *data, size_t size);
 /* Parses the dictionary of a header. Returns NULL, or what is wrong with it. */
 const char *npy_parse(const char *text, size_t size, npy_header *header);
 
+/* The field of this name in a structured dtype: its own dtype, of *length bytes, with its shape if it has one, and
+ * *place, the byte of an item at which it begins. NULL: there is none. */
+const char *npy_field(const npy_header *header, const char *name, size_t *length, size_t *place);
+
 /* Reads the header at the start of `in`. Returns 0, or -1 with the error printed. */
 int npy_read(input *in, npy_header *header);
 
