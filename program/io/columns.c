@@ -10,7 +10,9 @@
 #define VECTOR(names, z_need, z) \
   {(names), 'x', COLUMN_NEEDED, 0}, {(names), 'y', COLUMN_NEEDED, 0}, { (names), 'z', (z_need), (z) }
 #define COLUMNS(noun, list) \
-  { (noun), (list), sizeof(list) / sizeof(list)[0] }
+  { (noun), (list), sizeof(list) / sizeof(list)[0], 0 }
+#define SOME_COLUMNS(noun, list) \
+  { (noun), (list), sizeof(list) / sizeof(list)[0], 1 }
 
 static const named_column ray_columns[] = {
     VECTOR("o|origin|orig|org|ray_origin|start|position|pos|p|0|", COLUMN_FLAT, 0),
@@ -42,6 +44,17 @@ static const named_column transform_columns[] = {
     CELL("33", "", COLUMN_FREE, 1),
 };
 const column_names columns_of_transforms = COLUMNS("transforms", transform_columns);
+
+static const named_column mask_columns[] = {{"mask|masks|bits", 0, COLUMN_NEEDED, 0}};
+const column_names columns_of_masks = SOME_COLUMNS("masks", mask_columns);
+
+static const named_column hit_columns[] = {
+    [HITS_T] = {"t", 0, COLUMN_NEEDED, 0},
+    [HITS_PRIMITIVE] = {"primitive|prim|prim_id", 0, COLUMN_FREE, 0},
+    [HITS_GEOMETRY] = {"geometry|geom|geom_id", 0, COLUMN_FREE, 0},
+    [HITS_RAY] = {"ray", 0, COLUMN_FREE, 0},
+};
+const column_names columns_of_hits = SOME_COLUMNS("hits", hit_columns);
 
 /* d is no name of an offset: in other conventions it has the other sign. */
 static const named_column plane_columns[] = {
@@ -96,14 +109,14 @@ static const char *next_name(const char **at, const char *separators, size_t *le
   return name;
 }
 
-int columns_are_names(const char *line) {
+int columns_are_names(const column_names *known, const char *line) {
   const char *separators = separators_of(line), *name;
   size_t length = 0, count = 0;
   for (const char *at = line; (name = next_name(&at, separators, &length)); count++) {
     const char first = name[*name == '"' || *name == '\''];
     if (length == 0 || (!isalpha((unsigned char)first) && first != '_')) return 0;
   }
-  return count > 1;
+  return count > 1 || (count == 1 && known->some);
 }
 
 /* ---- finding ---------------------------------------------------------------- */
@@ -175,6 +188,11 @@ static int refuse_unknown(const column_names *known, const char *name, size_t le
   return -1;
 }
 
+static int refuse_more(char *wrong, size_t size) {
+  snprintf(wrong, size, "there are more than %d columns", ROWS_COLUMNS_MAX);
+  return -1;
+}
+
 static int refuse(const column_names *known, size_t place, const char *how, char *wrong, size_t size) {
   char own[NAME_MAX_LETTERS];
   own_name(&known->list[place], own, sizeof own);
@@ -199,8 +217,14 @@ int columns_find(const column_names *known, const char *line, column_order *orde
   int present[ROWS_COLUMNS_MAX] = {0};
   size_t length = 0;
   order->count = 0;
+  order->separators = separators;
   for (const char *at = line; (name = next_name(&at, separators, &length));) {
     const size_t bare = find_unit(name, length), place = find(known, name, bare);
+    if (order->count == ROWS_COLUMNS_MAX) return refuse_more(wrong, size);
+    if (place == known->count && known->some) {
+      order->place[order->count++] = COLUMN_OTHER;
+      continue;
+    }
     if (place == known->count) return refuse_unknown(known, name, length, wrong, size);
     if (present[place]) return refuse(known, place, "there twice", wrong, size);
     if (bare < length && unit == NULL) unit = name + bare + 1;

@@ -26,9 +26,13 @@ typedef struct column_names {
   const char *noun; /* of the rows, plural */
   const named_column *list;
   size_t count;
+  int some; /* these are some of a text's columns: others are passed over, whatever they hold, and one name is a line */
 } column_names;
 
 extern const column_names columns_of_rays, columns_of_segments, columns_of_transforms;
+extern const column_names columns_of_masks, columns_of_hits;
+/* Places in columns_of_hits. HITS_RAY: of a text with a line for each hit, not for each ray. */
+enum { HITS_T, HITS_PRIMITIVE, HITS_GEOMETRY, HITS_RAY };
 /* Of a kind that is added as an array. */
 const column_names *columns_of_shape(slab_shape);
 
@@ -36,11 +40,15 @@ const column_names *columns_of_shape(slab_shape);
 typedef struct column_order {
   size_t count; /* columns of the text */
   size_t place[ROWS_COLUMNS_MAX];
+  const char *separators; /* characters, each of which ends a column */
 } column_order;
 
-/* Whether a line has names alone: two or more words, each of which begins with a letter, with commas, semicolons, tabs
- * or blanks between them. Quotes may stand around them. */
-int columns_are_names(const char *line);
+/* The place of a column that is passed over. */
+#define COLUMN_OTHER ROWS_COLUMNS_MAX
+
+/* Whether a line has names alone: two or more words, or one where that is enough, each of which begins with a letter,
+ * with commas, semicolons, tabs or blanks between them. Quotes may stand around them. */
+int columns_are_names(const column_names *known, const char *line);
 
 /* Finds the columns by the names of such a line. Case, blanks, quotes and _ . - : / ( ) [ ] within a name do not
  * matter, nor does a unit in brackets at its end, which is the same for all. Returns 0, or -1 with `wrong`: a name that

@@ -33,7 +33,7 @@ struct row_source {
   double worst[ROWS_COLUMNS_MAX]; /* the largest rounding in each column */
 };
 
-static file_format format_of_name(const char *name) {
+file_format format_of_name(const char *name) {
   if (os_has_ending(name, ".npy")) return FORMAT_NPY;
   if (os_has_ending(name, ".raw") || os_has_ending(name, ".bin")) return FORMAT_RAW;
   if (os_has_ending(name, ".csv")) return FORMAT_CSV;
@@ -79,17 +79,32 @@ static int has_decimal_commas(const char *line) {
   return words > 3;
 }
 
+/* Whether the column with that number is passed over. */
+static int is_other(const column_order *order, int column) {
+  return (size_t)column < order->count && order->place[column] == COLUMN_OTHER;
+}
+
+/* The end of what stands in a column that is passed over, as a name, which quotes may be around. In them "" is one. */
+static const char *skip_other(const column_order *order, const char *at) {
+  if (*at == '"')
+    for (at++; *at && (*at != '"' || *++at == '"');) at++;
+  return at + strcspn(at, order->separators);
+}
+
 /* Parses the numbers of one NUL-terminated line, separated by blanks, commas or semicolons. # begins a comment. Returns
  * their count, at most `capacity`; or TEXT_NO_NUMBER or TEXT_TOO_MANY, with *wrong at the place; or TEXT_MIXED or
  * TEXT_COMMAS: with both marks, or with blanks too, the commas may be those of decimals. */
-static int text_numbers(const char *line, decimal *values, int capacity, const char **wrong) {
+static int text_numbers(const char *line, const column_order *order, decimal *values, int capacity,
+                        const char **wrong) {
   char mark = '\0';
   int count = 0, bare = 0;
-  for (const char *at = skip_blanks(line); !ends(at);) {
+  for (const char *at = skip_blanks(line); !ends(at) || (count > 0 && is_other(order, count));) {
     *wrong = at;
     if (count == capacity) return TEXT_TOO_MANY;
-    const char *end = read_number(at, &values[count++]);
-    if (end == at) return TEXT_NO_NUMBER;
+    const int other = is_other(order, count);
+    const char *end = other ? skip_other(order, at) : read_number(at, &values[count]);
+    if (end == at && !other) return TEXT_NO_NUMBER;
+    count++;
     at = skip_blanks(end);
     bare += !is_mark(*at) && !ends(at);
     if (!is_mark(*at)) continue;
@@ -97,7 +112,7 @@ static int text_numbers(const char *line, decimal *values, int capacity, const c
     mark = *at;
     *wrong = at;
     at = skip_blanks(at + 1);
-    if (ends(at)) return TEXT_NO_NUMBER; /* no number after the mark */
+    if (ends(at) && !is_other(order, count)) return TEXT_NO_NUMBER; /* no number after the mark */
   }
   return mark == ',' && bare && has_decimal_commas(line) ? TEXT_COMMAS : count;
 }
@@ -167,7 +182,7 @@ static int read_names(row_source *source, const char *text) {
   const char *at = skip_blanks(text);
   const int comment = *at == '#';
   char why[400];
-  if (!columns_are_names(comment ? at + 1 : at)) return 0;
+  if (!columns_are_names(source->known, comment ? at + 1 : at) || (comment && source->known->some)) return 0;
   if (columns_find(source->known, comment ? at + 1 : at, &source->order, why, sizeof why) == 0) return 0;
   source->order.count = 0;
   if (comment) return 0;
@@ -186,7 +201,7 @@ static int text_read(row_source *source, decimal *values, int *count, int may_na
     if (!text) return 0;
     source->line++;
     if (source->line == 1 && is_for_spreadsheets(text)) continue;
-    *count = text_numbers(text, values, ROWS_COLUMNS_MAX, &wrong);
+    *count = text_numbers(text, &source->order, values, ROWS_COLUMNS_MAX, &wrong);
     const int named = source->order.count > 0;
     if (*count > 0 || !may_name || named) continue;
     if (read_names(source, text)) return -1;
@@ -308,16 +323,22 @@ static int open_text(row_source *source) {
   return 0;
 }
 
-static int open_rows(const char *path, file_format format, size_t raw_columns, const column_names *known, int matrices,
-                     row_source **opened) {
+static row_source *make_source(const char *name, const column_names *known) {
   row_source *source = calloc(1, sizeof *source);
-  *opened = NULL;
   if (!source) {
-    complain("cannot read %s: out of memory", path);
-    return -1;
+    complain("cannot read %s: out of memory", name);
+    return NULL;
   }
   source->count = ROWS_UNKNOWN;
   source->known = known;
+  return source;
+}
+
+static int open_rows(const char *path, file_format format, size_t raw_columns, const column_names *known, int matrices,
+                     row_source **opened) {
+  row_source *source = make_source(path, known);
+  *opened = NULL;
+  if (!source) return -1;
   source->matrices = matrices;
   int failed = input_open(&source->in, path) || input_fill(&source->in, NPY_MAGIC);
   if (!failed) {
@@ -345,6 +366,23 @@ int rows_open_matrices(const char *path, size_t raw_columns, const column_names 
   return open_rows(path, FORMAT_AUTO, raw_columns, known, 1, opened);
 }
 
+int rows_open_lines(input *in, const column_names *known, row_source **opened) {
+  row_source *source = make_source(in->name, known);
+  *opened = NULL;
+  if (!source) {
+    input_close(in);
+    return -1;
+  }
+  source->in = *in;
+  source->format = FORMAT_TEXT;
+  if (open_text(source)) {
+    rows_close(source);
+    return -1;
+  }
+  *opened = source;
+  return 0;
+}
+
 void rows_close(row_source *source) {
   if (!source) return;
   input_close(&source->in);
@@ -356,6 +394,14 @@ size_t rows_columns(const row_source *source) { return source->columns; }
 uint64_t rows_count(const row_source *source) { return source->count; }
 int rows_is_file(const row_source *source) { return source->in.size != INPUT_UNKNOWN; }
 uint64_t rows_place(const row_source *source) { return source->in.place; }
+uint64_t rows_line(const row_source *source) { return source->line; }
+
+int rows_has_column(const row_source *source, size_t place) {
+  const column_order *order = &source->order;
+  for (size_t i = 0; i < order->count; i++)
+    if (order->place[i] == place) return 1;
+  return order->count ? 0 : -1;
+}
 
 static int is_binary(const row_source *source) { return source->format == FORMAT_NPY || source->format == FORMAT_RAW; }
 
@@ -459,6 +505,16 @@ int rows_read(row_source *source, size_t capacity, float *values, size_t *got) {
     failed = read_text(source, rows, values, got);
   source->done += *got;
   return failed;
+}
+
+int rows_read_line(row_source *source, decimal row[ROWS_COLUMNS_MAX], int *got) {
+  const column_order *order = &source->order;
+  decimal line[ROWS_COLUMNS_MAX];
+  if (next_text_row(source, line, got)) return -1;
+  for (int i = 0; i < *got; i++)
+    if (!is_other(order, i)) row[order->count ? order->place[i] : (size_t)i] = line[i];
+  source->done += *got > 0;
+  return 0;
 }
 
 static int skip_text(row_source *source, uint64_t rows) {

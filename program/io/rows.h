@@ -6,10 +6,14 @@
 #include <stdint.h>
 
 #include "program/io/columns.h"
+#include "program/io/decimal.h"
+#include "program/io/input.h"
 
 /* FORMAT_PLY: for results alone. */
 typedef enum file_format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT, FORMAT_CSV, FORMAT_PLY } file_format;
 
+/* The format that an ending says, in any case: .npy, .raw and .bin, .txt, .csv; else FORMAT_AUTO. */
+file_format format_of_name(const char *name);
 /* The output format for a file name: by its ending, in any case: .npy, .raw and .bin, .txt, .csv. Other names: npy.
  * "-": text if stdout is a terminal, else npy. */
 file_format format_of_output(const char *path);
@@ -31,6 +35,8 @@ typedef struct row_source row_source;
 int rows_open(const char *path, file_format format, size_t raw_columns, const column_names *known, row_source **opened);
 /* The same for rows that are matrices, whose npy has three dimensions. */
 int rows_open_matrices(const char *path, size_t raw_columns, const column_names *known, row_source **opened);
+/* The lines of a text that was opened already. Takes over `in`, also where it fails. */
+int rows_open_lines(input *in, const column_names *known, row_source **opened);
 void rows_close(row_source *source);
 const char *rows_name(const row_source *source);
 /* The number of columns; 0 if a text has no line with numbers. */
@@ -41,6 +47,13 @@ uint64_t rows_count(const row_source *source);
 int rows_is_file(const row_source *source);
 /* Reads up to `capacity` rows; *got = 0 at the end. Returns 0, or -1 with the error printed. */
 int rows_read(row_source *source, size_t capacity, float *values, size_t *got);
+/* The numbers of a text's next line, as they are written: where columns have names at the places of these, with what is
+ * absent left as it is. *got = 0 at the end. */
+int rows_read_line(row_source *source, decimal row[ROWS_COLUMNS_MAX], int *got);
+/* The line that was read last, counted from 1. */
+uint64_t rows_line(const row_source *source);
+/* Whether the names of a text's columns have that of a known one; -1: it names none. */
+int rows_has_column(const row_source *source, size_t place);
 /* Skips `rows` rows, or fewer if the data ends before. */
 int rows_skip(row_source *source, uint64_t rows);
 /* For callers that read the rows of a binary file themselves. rows_place: byte offset of the next row. rows_bytes:
