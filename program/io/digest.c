@@ -28,3 +28,18 @@ uint64_t digest_value(const digest *d) {
   value ^= value >> 33;
   return value ? value : 1;
 }
+
+/* ---- samples ----------------------------------------------------------------- */
+
+enum { SAMPLE = 256 };
+
+uint64_t part_begin(uint64_t count, uint64_t index, uint64_t parts) {
+  return count / parts * index + count % parts * index / parts;
+}
+
+uint64_t sample_size(uint64_t total) { return total < SAMPLE ? total : SAMPLE; }
+
+uint64_t sample_place(uint64_t total, uint64_t i) {
+  const uint64_t steps = sample_size(total) - 1;
+  return steps ? part_begin(total - 1, i, steps) : 0;
+}

@@ -17,4 +17,11 @@ void digest_add_text(digest *, const char *text);
 /* Never 0, which stands for no digest. */
 uint64_t digest_value(const digest *);
 
+/* floor(count * index / parts), without overflow: where a part of `count` things begins. */
+uint64_t part_begin(uint64_t count, uint64_t index, uint64_t parts);
+/* Of many things a digest has a sample: of `total` of them so many, and the i-th of these, at even distances, the first
+ * and the last among them. */
+uint64_t sample_size(uint64_t total);
+uint64_t sample_place(uint64_t total, uint64_t i);
+
 #endif

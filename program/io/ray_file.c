@@ -118,19 +118,11 @@ static int count_rays(ray_source *source, uint64_t *count) {
   return open_rows(source);
 }
 
-/* floor(count * index / shards) without overflow. */
-static uint64_t shard_begin(uint64_t count, uint64_t index, uint64_t shards) {
-  return count / shards * index + count % shards * index / shards;
-}
-
 static int skip(ray_source *source, uint64_t rays) {
   if (!source->spool) return rows_skip(source->rows, rays);
   errno = 0;
   return os_stream_skip(source->spool, rays * sizeof(slab_ray)) ? fail_spool(source, "read") : 0;
 }
-
-/* Rays of which a shard's label has a digest. Shards read no more of the file than their own rays. */
-enum { SAMPLE = 256 };
 
 static int read_one(ray_source *source, slab_ray *ray) {
   size_t got = 0;
@@ -139,12 +131,11 @@ static int read_one(ray_source *source, slab_ray *ray) {
   return read_rows(source, 1, ray, &got) || got == 0 ? -1 : 0;
 }
 
-/* Adds rays at even distances, the first and the last among them. */
+/* A shard's label has a digest of some rays, because it reads no more of the file than its own. */
 static int read_sample(ray_source *source, digest *seen) {
-  const uint64_t steps = (source->total < SAMPLE ? source->total : SAMPLE) - 1;
   uint64_t next = 0;
-  for (uint64_t i = 0; i <= steps; i++) {
-    const uint64_t at = steps ? shard_begin(source->total - 1, i, steps) : 0;
+  for (uint64_t i = 0; i < sample_size(source->total); i++) {
+    const uint64_t at = sample_place(source->total, i);
     slab_ray ray;
     if (skip(source, at - next) || read_one(source, &ray)) return -1;
     digest_add(seen, &ray, sizeof ray);
@@ -181,8 +172,8 @@ static int find_slice(ray_source *source) {
   if (shard.count == 0) return 0;
   if (take_sample(source)) return -1;
   if (source->spool) rewind(source->spool);
-  source->first = shard_begin(count, shard.index, shard.count);
-  source->count = shard_begin(count, shard.index + 1, shard.count) - source->first;
+  source->first = part_begin(count, shard.index, shard.count);
+  source->count = part_begin(count, shard.index + 1, shard.count) - source->first;
   return skip(source, source->first);
 }
 

@@ -1,0 +1,48 @@
+/* Reads what each ray has of its own: masks, and hits that rays begin after, from files and pipes with one a ray. */
+#ifndef SLABCAST_PROGRAM_IO_OWN_FILE_H
+#define SLABCAST_PROGRAM_IO_OWN_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/io/npy.h"
+#include "slabcast.h"
+
+/* Masks: npy of uint32, raw little-endian uint32, or text, a whole number a line. Hits: results of closest, nearest or
+ * distance in any format but ply, also with points; npy of any struct with t, primitive and geometry; t alone stands
+ * for what lies beyond it. Where the first line of a text names columns, others are passed over. */
+typedef struct own_options {
+  const char *masks, *after; /* paths, - for stdin; NULL: none */
+} own_options;
+
+/* Room for what some rays have; NULL where there is no file. */
+typedef struct own_rows {
+  uint32_t *masks;
+  slab_short_hit *after;
+} own_rows;
+
+/* Both files. NULL, which the functions take too, where there is none. */
+typedef struct own_source own_source;
+
+/* Functions of type int return 0, or -1 with the error printed. */
+
+/* Opens the files of these rays: `rays` of `total` rays from `first` on, ROWS_UNKNOWN where that is not known. A file
+ * that holds another number is refused as soon as that is known. Hits may be those of the same shard alone. */
+int own_source_open(const own_options *options, const shard_label *rays, own_source **opened);
+void own_source_close(own_source *source);
+/* Goes on to what the ray with that index has, counted from the first of these rays. Never back. */
+int own_source_go_to(own_source *source, uint64_t ray);
+/* Reads what the next n rays have. */
+int own_source_read(own_source *source, size_t n, own_rows *rows);
+/* Call after the last ray: checks that the files end there too. */
+int own_source_end(own_source *source);
+/* Adds a sample of the files to a digest. Returns 1; 0: they cannot be read twice, or have this shard alone; -1. */
+int own_source_sample(const own_source *source, uint64_t *digest);
+/* The name of a file of text, whose rows have no places known before; NULL: there is none. */
+const char *own_source_text(const own_source *source);
+
+/* Room for n rays. Returns 0, or -1 where memory is out. */
+int own_rows_make(const own_source *source, size_t n, own_rows *rows);
+void own_rows_free(own_rows *rows);
+
+#endif
