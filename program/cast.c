@@ -50,6 +50,16 @@ static const option option_rows[] = {
      "second, 4 the third, their sum several; the 33rd is 1 again (default:\n"
      "all); NAME=BITS gives geometries of that name in mesh files other bits",
      0, 0},
+    {"--masks", "FILE|-", OPTION_TEXT, PLACE(own.masks),
+     "a mask for each ray in place of --mask BITS, where 0 sees nothing: npy of\n"
+     "uint32, raw uint32, or text, one a line, decimal or 0x...",
+     0, 0},
+    {"--after", "FILE|-", OPTION_TEXT, PLACE(own.after),
+     "a hit for each ray, which is given what follows it by (t, geometry,\n"
+     "primitive): results of closest, nearest or distance of the same rays, or\n"
+     "npy, csv or lines of t, primitive, geometry; after a miss nothing comes,\n"
+     "after t alone what lies beyond it",
+     0, 0},
     {"--cull", "none|back|front", OPTION_CHOICE, PLACE(cull), "drop crossings of back or front faces", 0, 0},
     {"--edges", "half-open|closed", OPTION_CHOICE, PLACE(edges),
      "closed: a ray that touches an edge or a vertex of a triangle hits it, at a\n"
@@ -114,9 +124,23 @@ static int check_range(const cast_options *options) {
 
 /* Stdin can be the input of only one option. */
 static int check_stdin(const cast_options *options) {
-  const char *scene = scene_source_stdin(options->scene);
-  if (!scene || strcmp(options->rays, "-") != 0) return OPTIONS_RUN;
-  return options_refuse(&command, "%s - and --rays - cannot both come from stdin", scene);
+  const char *const files[] = {options->rays, options->own.masks, options->own.after};
+  static const char *const names[COUNT_OF(files)] = {"--rays", "--masks", "--after"};
+  const char *before = scene_source_stdin(options->scene);
+  for (size_t i = 0; i < COUNT_OF(files); i++) {
+    if (!files[i] || strcmp(files[i], "-") != 0) continue;
+    if (before) return options_refuse(&command, "%s - and %s - cannot both come from stdin", before, names[i]);
+    before = names[i];
+  }
+  return OPTIONS_RUN;
+}
+
+static int check_own(const cast_options *options) {
+  if (options->own.masks && scene_source_ray_mask(options->scene))
+    return options_refuse(&command, "--mask BITS and --masks do not go together: each ray has one mask");
+  if (options->own.after && options->query == SLAB_INTERVAL)
+    return options_refuse(&command, "--after does not go with --query interval: inside of solids no interval follows");
+  return OPTIONS_RUN;
 }
 
 /* Sets the format of the results from the option or the file name. */
@@ -153,6 +177,7 @@ static int check_options(cast_options *options) {
     return options_refuse(&command, "--max-hits goes with --query all alone");
   if (code == OPTIONS_RUN) code = check_range(options);
   if (code == OPTIONS_RUN) code = check_stdin(options);
+  if (code == OPTIONS_RUN) code = check_own(options);
   if (code == OPTIONS_RUN) code = choose_format(options);
   if (code == OPTIONS_RUN && options->out && options->out_format == FORMAT_PLY) code = check_ply(options);
   if (code != OPTIONS_RUN) return code;
@@ -174,7 +199,9 @@ int cast_parse(int argc, char **argv, cast_options *options) {
 }
 
 static int probe(const cast_options *options, const char *path) {
-  return output_probe(path) || output_spares(path, options->rays) || scene_source_spared(options->scene, path);
+  const own_options *own = &options->own;
+  return output_probe(path) || output_spares(path, options->rays) || output_spares(path, own->masks) ||
+         output_spares(path, own->after) || scene_source_spared(options->scene, path);
 }
 
 int cast_probe(const cast_options *options) {
@@ -202,7 +229,12 @@ int cast_open_rays(cast_job *job) {
       .shard = options->shard,
       .need_count = options->out && options->out_format == FORMAT_NPY && output_is_direct(options->out),
   };
-  return ray_source_open(&rays, &job->rays) ? EXIT_FAILED : EXIT_DONE;
+  if (ray_source_open(&rays, &job->rays)) return EXIT_FAILED;
+  const shard_label which = ray_source_shard(job->rays);
+  if (own_source_open(&options->own, &which, &job->own)) return EXIT_FAILED;
+  const int found = which.count ? own_source_sample(job->own, &job->sample) : 0;
+  if (found == 0) job->sample = 0;
+  return found < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 slab_context_options cast_context(const cast_options *options) {
@@ -222,22 +254,25 @@ static int open_scene(cast_job *job) {
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene");
 }
 
-/* What decides answers beside the scene and the rays, which have segments and ranges. */
-static uint64_t digest_options(const cast_options *options) {
+/* What decides answers beside the scene and the rays, which have segments and ranges. 0: of what rays have of their own
+ * there is no digest. */
+static uint64_t digest_options(const cast_job *job) {
+  const cast_options *options = job->options;
   const uint64_t values[] = {
       (uint64_t)options->query, (uint64_t)options->points,       scene_source_ray_mask(options->scene),
       (uint64_t)options->cull,  (uint64_t)options->face_forward, (uint64_t)options->edges,
       options->max_hits};
   digest seen = {0};
   digest_add(&seen, values, sizeof values);
-  return digest_value(&seen);
+  if (job->own) digest_add(&seen, &job->sample, sizeof job->sample);
+  return job->own && job->sample == 0 ? 0 : digest_value(&seen);
 }
 
 shard_label cast_label(const cast_job *job) {
   shard_label label = ray_source_shard(job->rays);
   if (label.count == 0) return label;
   label.scene = scene_source_digest(job->options->scene);
-  label.options = digest_options(job->options);
+  label.options = digest_options(job);
   return label;
 }
 
@@ -377,6 +412,11 @@ static void tell_of_pipe(const cast_options *options) {
   complain("warning: without -o results are only counted, and nothing goes to the pipe; -o - writes them there");
 }
 
+static int skip_resumed(cast_job *job) {
+  const uint64_t resumed = job->cast.line.first;
+  return ray_source_skip(job->rays, resumed) || own_source_go_to(job->own, resumed) ? -1 : 0;
+}
+
 static int cast_rays(const cast_options *options) {
   cast_job job = {.options = options, .start = seconds_now()};
   int code = cast_probe(options);
@@ -386,11 +426,12 @@ static int cast_rays(const cast_options *options) {
   if ((code = open_scene(&job)) != EXIT_DONE) goto done;
   if ((code = open_results(&job)) != EXIT_DONE) goto done;
   cast_prepare(&job);
-  code = ray_source_skip(job.rays, job.cast.line.first) ? EXIT_FAILED : batches_run(job.rays, &job.cast, job.results);
+  code = skip_resumed(&job) ? EXIT_FAILED : batches_run(job.rays, job.own, &job.cast, job.results);
   if (code == EXIT_DONE) code = finish(&job);
 done:
   result_file_discard(job.results);
   ray_source_close(job.rays);
+  own_source_close(job.own);
   slab_scene_destroy(job.scene);
   slab_context_destroy(job.context);
   return code;

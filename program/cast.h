@@ -8,12 +8,14 @@
 #include "program/common/scene.h"
 #include "program/io/caster.h"
 #include "program/io/output.h"
+#include "program/io/own_file.h"
 #include "program/io/ray_file.h"
 #include "program/io/result_file.h"
 #include "slabcast.h"
 
 typedef struct cast_options {
   const char *device, *rays, *out, *json;
+  own_options own;
   uint64_t threads, max_hits;
   scene_source *scene;
   int query, tree, layout, cull, edges, in, out_format; /* out_format: file_format */
@@ -29,6 +31,8 @@ typedef struct cast_job {
   slab_scene_stats stats;
   slab_device_info device;
   ray_source *rays;
+  own_source *own; /* NULL: rays have nothing of their own */
+  uint64_t sample; /* of a shard: the digest of what they have; 0: none */
   result_file *results;
   caster cast;
   double rounding; /* largest distance that rounding to float32 moved a point of a ray */
@@ -42,7 +46,7 @@ slab_context_options cast_context(const cast_options *);
 
 /* Checks before work starts that the outputs can be opened, and are no inputs. Returns an exit code. */
 int cast_probe(const cast_options *);
-/* Opens the rays that job->options name, or the shard of them. Returns an exit code. */
+/* Opens the rays that job->options name, or the shard of them, with what each has of its own. Returns an exit code. */
 int cast_open_rays(cast_job *job);
 /* The label of a shard's results, once rays and scene are open. */
 shard_label cast_label(const cast_job *job);

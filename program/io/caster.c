@@ -50,11 +50,10 @@ static void count_hits(caster *cast, const uint64_t *offsets, size_t n) {
   }
 }
 
-static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, uint64_t invalid) {
+static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, const slab_cast_options *used) {
   slab_check_report report = {0};
-  slab_cast_options options = cast->options;
+  slab_cast_options options = *used;
   options.progress = NULL;
-  options.invalid = &invalid;
   const slab_status status =
       slab_check(cast->scene, cast->query, rays, n, cast->buffers.results, offsets, &options, &report);
   if (status != SLAB_OK) return complain_status(status, "--check");
@@ -93,12 +92,14 @@ static void count_faults(cast_tally *tally, uint64_t first, const slab_ray *rays
   }
 }
 
-/* Processes a batch whose results are complete: counts, checks, passes it to the receiver. */
-static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, uint64_t invalid) {
+/* Processes a batch whose results are complete: counts, checks, passes it to the receiver. options: of its cast. */
+static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n,
+                   const slab_cast_options *options) {
+  const uint64_t invalid = *options->invalid;
   count_hits(cast, offsets, n);
   cast->tally.invalid += invalid;
   if (invalid) count_faults(&cast->tally, cast->first + cast->tally.rays, rays, n);
-  const int code = cast->check ? check(cast, rays, offsets, n, invalid) : EXIT_DONE;
+  const int code = cast->check ? check(cast, rays, offsets, n, options) : EXIT_DONE;
   if (code != EXIT_DONE) return code;
   if (cast->receive && cast->receive(cast->user, rays, cast->buffers.results, offsets, n)) return EXIT_FAILED;
   cast->tally.rays += n;
@@ -154,6 +155,14 @@ static int hold(caster *cast, uint64_t hits) {
   return EXIT_DONE;
 }
 
+/* The options of the rays from `at` on. */
+static slab_cast_options options_from(const slab_cast_options *options, size_t at) {
+  slab_cast_options piece = *options;
+  if (piece.masks) piece.masks += at;
+  if (piece.after) piece.after += at;
+  return piece;
+}
+
 /* Casts a batch again in pieces whose hits fit. The offsets of the whole batch must be known. */
 static int run_pieces(caster *cast, const slab_ray *rays, size_t n, const slab_cast_options *options) {
   for (size_t at = 0; at < n;) {
@@ -161,10 +170,11 @@ static int run_pieces(caster *cast, const slab_ray *rays, size_t n, const slab_c
     while (end < n && cast->buffers.offsets[end + 1] - cast->buffers.offsets[at] <= cast->buffers.capacity) end++;
     int code = hold(cast, cast->buffers.offsets[end] - cast->buffers.offsets[at]);
     if (code != EXIT_DONE) return code;
+    const slab_cast_options piece = options_from(options, at);
     begin_span(cast, end - at);
-    const slab_status status = cast_all(cast, rays + at, end - at, cast->buffers.piece_offsets, options);
+    const slab_status status = cast_all(cast, rays + at, end - at, cast->buffers.piece_offsets, &piece);
     if (status != SLAB_OK) return complain_status(status, "the cast failed");
-    code = hand_on(cast, rays + at, cast->buffers.piece_offsets, end - at, *options->invalid);
+    code = hand_on(cast, rays + at, cast->buffers.piece_offsets, end - at, &piece);
     if (code != EXIT_DONE) return code;
     at = end;
   }
@@ -191,7 +201,7 @@ int caster_run(caster *cast, const slab_ray *rays, size_t n) {
     cast->tally.cast_seconds += take_seconds(cast);
   }
   if (status != SLAB_OK) return complain_status(status, "the cast failed");
-  return hand_on(cast, rays, cast->buffers.offsets, n, invalid);
+  return hand_on(cast, rays, cast->buffers.offsets, n, &options);
 }
 
 /* ---- a pipeline: batches pass through stages in order, one thread per stage. While one batch is read, the batch
@@ -263,6 +273,7 @@ typedef struct slot {
   batches *all;
   uint64_t batch;
   slab_ray *rays;
+  own_rows own; /* what each ray has of its own */
   size_t count;
   cast_buffers buffers;
   const void *results; /* results that are cast but not yet written; NULL: none */
@@ -272,6 +283,7 @@ typedef struct slot {
 struct batches {
   pipeline pipeline;
   ray_source *rays;
+  own_source *own;
   caster *cast;
   result_file *results;
   slot slots[SLOTS]; /* batch b uses slot b % slot_count */
@@ -286,7 +298,10 @@ struct batches {
 static int read_batch(slot *s) {
   batches *all = s->all;
   if (ray_source_read(all->rays, atomic_load(&all->size), s->rays, &s->count)) return EXIT_FAILED;
-  if (s->count == 0) pipeline_end(&all->pipeline, s->batch, EXIT_DONE);
+  if (own_source_read(all->own, s->count, &s->own)) return EXIT_FAILED;
+  if (s->count > 0) return EXIT_DONE;
+  if (own_source_end(all->own)) return EXIT_FAILED;
+  pipeline_end(&all->pipeline, s->batch, EXIT_DONE);
   return EXIT_DONE;
 }
 
@@ -323,6 +338,8 @@ static int cast_batch(slot *s) {
   const uint64_t crossings = cast->tally.crossings;
   cast->buffers = s->buffers;
   cast->user = s;
+  cast->options.masks = s->own.masks;
+  cast->options.after = s->own.after;
   const int code = caster_run(cast, s->rays, s->count);
   s->buffers = cast->buffers;
   if (cast->query == SLAB_ALL)
@@ -394,14 +411,21 @@ static int run_stages(batches *all) {
   return all->pipeline.code;
 }
 
+static int no_memory(const batches *all) {
+  complain("out of memory for batches of %zu %s", all->capacity, plural(all->capacity, "ray", "rays"));
+  return EXIT_FAILED;
+}
+
 /* Makes a slot. rays: memory for the rays of a batch. */
 static int make_slot(batches *all, slot *s, slab_ray *rays) {
   const int code = caster_prepare(all->cast, all->capacity);
   *s = (slot){.all = all, .rays = rays, .buffers = all->cast->buffers};
-  return code;
+  if (code != EXIT_DONE || own_rows_make(all->own, all->capacity, &s->own) == 0) return code;
+  return no_memory(all);
 }
 
 static void free_slot(slot *s) {
+  own_rows_free(&s->own);
   s->all->cast->buffers = s->buffers;
   caster_release(s->all->cast);
 }
@@ -429,15 +453,15 @@ static void tell_progress(const batches *all) {
     complain("%" PRIu64 " %s %s %s before", done, plural(done, "ray", "rays"), were, verb);
 }
 
-int batches_run(ray_source *rays, caster *cast, result_file *results) {
+int batches_run(ray_source *rays, own_source *own, caster *cast, result_file *results) {
   const uint64_t count = ray_source_count(rays);
-  batches all = {.rays = rays, .cast = cast, .results = results};
+  batches all = {.rays = rays, .own = own, .cast = cast, .results = results};
   all.capacity = count < CAST_BATCH ? (size_t)count + (count == 0) : CAST_BATCH;
   all.slot_count = count <= CAST_BATCH ? 1 : SLOTS; /* a single batch needs no second slot */
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
   slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);
-  if (!memory) complain("out of memory for batches of %zu %s", all.capacity, plural(all.capacity, "ray", "rays"));
+  if (!memory) no_memory(&all);
   const bool made = memory && pipeline_make(&all.pipeline);
   int code = EXIT_FAILED;
   if (memory && !made) cannot_start(ENOMEM);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/io/own_file.h"
 #include "program/io/progress.h"
 #include "program/io/ray_file.h"
 #include "program/io/result_file.h"
@@ -51,7 +52,7 @@ typedef struct caster {
   slab_scene *scene;
   const char *device; /* name of the device, shown while the first answers are awaited */
   slab_query query;
-  slab_cast_options options; /* progress and invalid are set by the caster */
+  slab_cast_options options; /* progress and invalid are set by the caster; masks and after are those of the next run */
   int check;
   cast_receiver *receive; /* NULL: results are only counted */
   cast_placer *place;     /* NULL: not called */
@@ -70,10 +71,11 @@ int caster_prepare(caster *cast, size_t rays);
 int caster_run(caster *cast, const slab_ray *rays, size_t n);
 void caster_release(caster *cast);
 
-/* Casts the rays of a source batch by batch into a result file. The next batch is read and the last one written while
- * the device casts. Memory is bounded by the batch size, whatever the number of rays and hits. `cast` must be set
- * except for its buffers and receiver. The source must be at the first ray to cast. results NULL: results are only
- * counted. Returns an exit code with errors and the progress made printed. */
-int batches_run(ray_source *rays, caster *cast, result_file *results);
+/* Casts the rays of a source, with what each has of its own, batch by batch into a result file. The next batch is read
+ * and the last one written while the device casts. Memory is bounded by the batch size, whatever the number of rays and
+ * hits. `cast` must be set except for its buffers and receiver. Both sources must be at the first ray to cast. own
+ * NULL: they have nothing. results NULL: results are only counted. Returns an exit code with errors and the progress
+ * made printed. */
+int batches_run(ray_source *rays, own_source *own, caster *cast, result_file *results);
 
 #endif

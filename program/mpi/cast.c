@@ -32,18 +32,27 @@ typedef struct team_job {
   int placed;        /* hits of this round have been placed */
   int ended;         /* a rank has failed; this round is the last */
   slab_ray *rays;
-  void *bytes; /* file rows of the batch */
+  own_rows own; /* what each has of its own */
+  void *bytes;  /* file rows of the batch */
   double read_seconds, write_seconds, scene_seconds;
 } team_job;
 
 /* ---- options --------------------------------------------------------------- */
 
+static int is_stream(const char *path) {
+  os_facts file;
+  return path && (!strcmp(path, "-") || (os_facts_of(path, &file) == 0 && file.kind != OS_FILE));
+}
+
 /* Rejects options that work only for one process. Returns OPTIONS_RUN, or an exit code. */
 static int check_options(const cast_options *options) {
-  os_facts rays;
   const char *what = NULL;
-  if (!strcmp(options->rays, "-") || (os_facts_of(options->rays, &rays) == 0 && rays.kind != OS_FILE))
+  if (is_stream(options->rays))
     what = "--rays wants a file: every rank reads at places of its own";
+  else if (is_stream(options->own.masks))
+    what = "--masks wants a file: every rank reads at places of its own";
+  else if (is_stream(options->own.after))
+    what = "--after wants a file: every rank reads at places of its own";
   else if (options->out && output_is_direct(options->out))
     what = "-o wants a file: every rank writes at places of its own";
   else if (options->out && options->out_format != FORMAT_NPY && options->out_format != FORMAT_RAW)
@@ -74,8 +83,9 @@ static int parse(team *t, int argc, char **argv, cast_options *options) {
 /* Reads only the header; rows are read by MPI-IO. */
 static int open_header(team_job *job) {
   if (cast_open_rays(&job->cast) != EXIT_DONE) return EXIT_FAILED;
-  if (ray_source_bytes(job->cast.rays) > 0) return EXIT_DONE;
-  complain("%s: lines of text have no places known before: make them npy or raw", job->cast.options->rays);
+  const char *text = ray_source_bytes(job->cast.rays) > 0 ? own_source_text(job->cast.own) : job->cast.options->rays;
+  if (!text) return EXIT_DONE;
+  complain("%s: lines of text have no places known before: make them npy or raw", text);
   return EXIT_FAILED;
 }
 
@@ -87,7 +97,7 @@ static int share_out(team_job *job) {
   job->batch = job->rounds ? (job->count + size * job->rounds - 1) / (size * job->rounds) : 1;
   job->rays = malloc((size_t)job->batch * sizeof *job->rays);
   job->bytes = malloc((size_t)job->batch * ray_source_bytes(job->cast.rays));
-  if (job->rays && job->bytes) return EXIT_DONE;
+  if (job->rays && job->bytes && own_rows_make(job->cast.own, (size_t)job->batch, &job->own) == 0) return EXIT_DONE;
   complain("out of memory for batches of %" PRIu64 " %s", job->batch, plural(job->batch, "ray", "rays"));
   return EXIT_FAILED;
 }
@@ -167,8 +177,10 @@ static int read_batch(team_job *job, uint64_t begin, size_t n) {
   const size_t row = ray_source_bytes(job->cast.rays);
   const int failed = shared_file_read(&job->file, ray_source_place(job->cast.rays) + begin * row, job->bytes, n * row);
   job->read_seconds += seconds_now() - start;
-  if (!failed) ray_source_convert(job->cast.rays, job->bytes, n, job->rays);
-  return failed ? EXIT_FAILED : EXIT_DONE;
+  if (failed) return EXIT_FAILED;
+  ray_source_convert(job->cast.rays, job->bytes, n, job->rays);
+  own_source *own = job->cast.own;
+  return own_source_go_to(own, begin) || own_source_read(own, n, &job->own) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* Runs this rank's batch of a round, if any rays are left for it. */
@@ -182,6 +194,8 @@ static int run_batch(team_job *job, uint64_t round) {
   const int code = read_batch(job, begin, n);
   if (code != EXIT_DONE) return code;
   cast->first = ray_source_first(job->cast.rays) + begin - cast->tally.rays;
+  cast->options.masks = job->own.masks;
+  cast->options.after = job->own.after;
   job->ray = job->row = begin;
   return caster_run(cast, job->rays, n);
 }
@@ -293,9 +307,11 @@ static int cast_rays(team *t, const cast_options *options) {
   if (code == EXIT_DONE) code = finish(&job, run(&job));
   shared_file_close(&job.file);
   ray_source_close(job.cast.rays);
+  own_source_close(job.cast.own);
   slab_scene_destroy(job.cast.scene);
   slab_context_destroy(job.cast.context);
   free(job.rays);
+  own_rows_free(&job.own);
   free(job.bytes);
   return code;
 }
