@@ -122,17 +122,10 @@ static int check_range(const cast_options *options) {
   return options_refuse(&command, "--t-max %.9g is below --t-min %.9g", (double)most->value, (double)least->value);
 }
 
-/* Stdin can be the input of only one option. */
 static int check_stdin(const cast_options *options) {
-  const char *const files[] = {options->rays, options->own.masks, options->own.after};
-  static const char *const names[COUNT_OF(files)] = {"--rays", "--masks", "--after"};
-  const char *before = scene_source_stdin(options->scene);
-  for (size_t i = 0; i < COUNT_OF(files); i++) {
-    if (!files[i] || strcmp(files[i], "-") != 0) continue;
-    if (before) return options_refuse(&command, "%s - and %s - cannot both come from stdin", before, names[i]);
-    before = names[i];
-  }
-  return OPTIONS_RUN;
+  const input_option inputs[] = {
+      {"--rays", options->rays}, {"--masks", options->own.masks}, {"--after", options->own.after}};
+  return options_check_stdin(&command, scene_source_stdin(options->scene), inputs, COUNT_OF(inputs));
 }
 
 static int check_own(const cast_options *options) {

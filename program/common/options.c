@@ -320,3 +320,13 @@ int options_parse(const command_line *command, int argc, char **argv, void *valu
   if (arguments) *arguments = kept;
   return check_scene(command, values);
 }
+
+int options_check_stdin(const command_line *command, const char *before, const input_option *inputs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const char *name = inputs[i].name;
+    if (!inputs[i].path || strcmp(inputs[i].path, "-") != 0) continue;
+    if (before) return options_refuse(command, "%s - and %s - cannot both come from stdin", before, name);
+    before = name;
+  }
+  return OPTIONS_RUN;
+}

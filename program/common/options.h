@@ -227,6 +227,14 @@ int options_refuse(const command_line *command, const char *format, ...) FORMATT
  * Returns OPTIONS_RUN, or the exit code of a refusal. */
 int options_check_ending(const command_line *command, const char *path, const char *endings);
 
+/* An option that names an input; path NULL: it is not given. */
+typedef struct input_option {
+  const char *name, *path;
+} input_option;
+/* Checks that stdin, "-", is the input of only one option. before: an option of the scene that has it; NULL: none.
+ * Returns OPTIONS_RUN, or the exit code of a refusal. */
+int options_check_stdin(const command_line *command, const char *before, const input_option *inputs, size_t count);
+
 /* A command of the program. */
 typedef struct program_command {
   const char *name;

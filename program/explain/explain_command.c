@@ -10,11 +10,13 @@
 #include "program/explain/explain.h"
 #include "program/io/errors.h"
 #include "program/io/output.h"
+#include "program/io/own_file.h"
 #include "program/io/ray_file.h"
 #include "shapes.def"
 
 typedef struct explain_options {
   const char *device, *rays, *out, *json;
+  own_options own;
   uint64_t threads, index, geometry, primitive;
   scene_source *scene;
   ray_option ray;
@@ -33,6 +35,12 @@ static const option option_rows[] = {
     {"--index", "N", OPTION_COUNT, PLACE(index), "which ray of the file, counted from 0 (default: 0)", 0, 0},
     {"--in", "auto|npy|raw|text", OPTION_CHOICE, PLACE(in), "format of the rays, as for cast", 0, 0},
     {"--segments", NULL, OPTION_SWITCH, PLACE(segments), "rows of the file are two points, as for cast", 0, 0},
+    {"--masks", "FILE|-", OPTION_TEXT, PLACE(own.masks),
+     "a mask for each ray of the file, or the one of --ray, as for cast", 0, 0},
+    {"--after", "FILE|-", OPTION_TEXT, PLACE(own.after),
+     "a hit for each ray of the file, or the one of --ray, as for cast: what\n"
+     "follows it is told",
+     0, 0},
     {"--geometry", "G", OPTION_COUNT, PLACE(geometry),
      "the geometry, by the order of the scene's options (default: that of the\nclosest hit; 0 where --primitive is "
      "given)",
@@ -153,13 +161,30 @@ static json_t *as_json(const explained *e) {
 
 /* ---- the command ----------------------------------------------------------- */
 
-/* The ray of the command line or of the file. Returns an exit code. */
-static int read_ray(const explain_options *options, slab_ray *ray) {
+/* What one ray has of its own, which the cast takes. */
+typedef struct own_values {
+  uint32_t mask;
+  slab_short_hit after;
+} own_values;
+
+/* Reads what the ray with that index has. */
+static int read_own(const explain_options *options, const shard_label *rays, uint64_t index, own_values *values) {
+  own_source *own = NULL;
+  own_rows rows = {&values->mask, &values->after};
+  int failed = own_source_open(&options->own, rays, &own);
+  if (!failed) failed = own_source_go_to(own, index) || own_source_read(own, 1, &rows);
+  own_source_close(own);
+  return failed;
+}
+
+/* The ray of the command line or of the file, with what it has of its own. Returns an exit code. */
+static int read_ray(const explain_options *options, slab_ray *ray, own_values *values) {
   ray_source *source = NULL;
   size_t got = 0;
   if (options->ray.given) {
     *ray = options->ray.ray;
-    return EXIT_DONE;
+    const shard_label alone = {.rays = 1, .total = 1};
+    return read_own(options, &alone, 0, values) ? EXIT_FAILED : EXIT_DONE;
   }
   const ray_options file = {.path = options->rays, .format = (file_format)options->in, .segments = options->segments};
   if (ray_source_open(&file, &source) != 0) return EXIT_FAILED;
@@ -171,6 +196,8 @@ static int read_ray(const explain_options *options, slab_ray *ray) {
     complain("%s: there is no ray %llu, counted from 0", options->rays, (unsigned long long)options->index);
     failed = -1;
   }
+  const shard_label all = ray_source_shard(source);
+  if (!failed) failed = read_own(options, &all, options->index, values);
   ray_source_close(source);
   return failed ? EXIT_FAILED : EXIT_DONE;
 }
@@ -211,12 +238,16 @@ static int show(const explain_options *options, const explained *e) {
 }
 
 static int explain(const explain_options *options) {
-  const slab_cast_options cast = {
-      .cull = (slab_cull)options->cull, .edges = (slab_edges)options->edges, .face_forward = options->face_forward};
+  own_values own = {0};
+  const slab_cast_options cast = {.cull = (slab_cull)options->cull,
+                                  .edges = (slab_edges)options->edges,
+                                  .face_forward = options->face_forward,
+                                  .masks = options->own.masks ? &own.mask : NULL,
+                                  .after = options->own.after ? &own.after : NULL};
   slab_context *context = NULL;
   slab_scene *scene = NULL;
   explained e = {0};
-  int code = read_ray(options, &e.ray);
+  int code = read_ray(options, &e.ray, &own);
   if (code == EXIT_DONE) code = device_open(options->device, options->threads, &context);
   if (code == EXIT_DONE) code = scene_source_load(options->scene, context, SLAB_TREE_DEFAULT, &scene);
   if (code == EXIT_DONE) code = choose_primitive(options, scene, &cast, &e);
@@ -229,8 +260,9 @@ static int explain(const explain_options *options) {
 }
 
 static int probe(const explain_options *options, const char *path) {
-  const int failed =
-      output_probe(path) || output_spares(path, options->rays) || scene_source_spared(options->scene, path);
+  const own_options *own = &options->own;
+  const int failed = output_probe(path) || output_spares(path, options->rays) || output_spares(path, own->masks) ||
+                     output_spares(path, own->after) || scene_source_spared(options->scene, path);
   return failed ? EXIT_FAILED : OPTIONS_RUN;
 }
 
@@ -242,17 +274,21 @@ static int check_drawing(const explain_options *options) {
   return code == OPTIONS_RUN ? probe(options, options->out) : code;
 }
 
+static int check_stdin(const explain_options *options) {
+  const input_option inputs[] = {
+      {"--rays", options->rays}, {"--masks", options->own.masks}, {"--after", options->own.after}};
+  return options_check_stdin(&command, scene_source_stdin(options->scene), inputs, COUNT_OF(inputs));
+}
+
 static int check_options(const explain_options *options) {
-  const char *scene = scene_source_stdin(options->scene);
   if (!scene_source_count(options->scene))
     return options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
   if (!options->ray.given && !options->rays) return options_refuse(&command, "--ray or --rays is missing");
   if (options->ray.given && options->rays) return options_refuse(&command, "--ray and --rays do not go together");
   if (!options->rays && (options->index || options->in || options->segments))
     return options_refuse(&command, "--index, --in and --segments go with --rays FILE");
-  if (scene && options->rays && !strcmp(options->rays, "-"))
-    return options_refuse(&command, "%s - and --rays - cannot both come from stdin", scene);
-  const int code = options->out ? check_drawing(options) : OPTIONS_RUN;
+  int code = check_stdin(options);
+  if (code == OPTIONS_RUN && options->out) code = check_drawing(options);
   return code == OPTIONS_RUN && options->json ? probe(options, options->json) : code;
 }
 
