@@ -1,5 +1,6 @@
 /* make_npy TYPES [DESCR SHAPE ORDER]: converts numbers on stdin to binary on stdout. If DESCR, SHAPE and ORDER
- * (True: Fortran) are given, an npy header comes first. They are written unchanged, even if they are wrong.
+ * (True: Fortran) are given, an npy header comes first. They are written unchanged, even if they are wrong, with quotes
+ * around a DESCR that is no list.
  *
  * TYPES names one type per column: f float32, F the same big-endian, d float64, u uint32, b byte, Q uint64. */
 #include <inttypes.h>
@@ -42,8 +43,9 @@ static int put_number(char type, const char *text) {
 /* Version 1.0. The data begin at a multiple of 64 bytes. */
 static int put_header(const char *descr, const char *shape, const char *order) {
   char text[1024];
-  const int length =
-      snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape);
+  const char *quote = descr[0] == '[' ? "" : "'";
+  const int length = snprintf(text, sizeof text, "{'descr': %s%s%s, 'fortran_order': %s, 'shape': %s, }", quote, descr,
+                              quote, order, shape);
   if (length < 0 || (size_t)length >= sizeof text) return -1;
   const unsigned size = ((unsigned)length + 11 + 63) / 64 * 64 - 10;
   const unsigned char front[10] = {
