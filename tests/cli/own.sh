@@ -62,11 +62,11 @@ walk() {
   shift
   : >walked
   for ((step = 1; step < 20; step++)); do
-    slabcast cast "${scene[@]}" --rays rays.npy --after $after --query nearest -o - --out text |
+    slabcast cast "${scene[@]}" --rays rays.npy --after "$after" --query nearest -o - --out text |
       awk '$1 != "inf" { print NR - 1, $0 }' >found
     cat found >>walked
     [[ -s found ]] || break
-    slabcast cast "${scene[@]}" --rays rays.npy --after $after "$@" -o "step.$step.$form"
+    slabcast cast "${scene[@]}" --rays rays.npy --after "$after" "$@" -o "step.$step.$form"
     after=step.$step.$form
   done
   sort -n -s -k1,1 walked | diff wanted.txt - >&2 || fail "a walk by $form $* is not what --query all lists"

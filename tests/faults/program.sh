@@ -144,6 +144,8 @@ make_scene() {
       slabcast cast --builtin boxes:40 --rays rays.npy --query "$query" --shard $shard/2 -o $query.$shard.npy
     done
   done
+  slabcast cast --builtin boxes:40 --rays rays.npy -o hits.npy
+  awk 'BEGIN { print "mask"; for (i = 0; i < 300; i++) print i % 2 }' >masks.csv
   printf 'g wheel\nv -3 -1.5 -1.5\nv -3 6.5 -1.5\nv -3 -1.5 6.5\nv 0 0 0\nf 1 2 3\nf 2 3 4\n' >mesh.obj
   printf '%s\n' '1 0 0 2 0 1 0 0 0 0 1 0' '2 0 0 0 0 2 0 0 0 0 2 3' >places.txt
 }
@@ -151,13 +153,14 @@ make_scene() {
 make_scene
 strike devices
 strike info --builtin boxes:2000 --tree high
-strike explain --builtin boxes:40 --rays ../rays.npy --geometry 0 --json out.json
+strike explain --builtin boxes:40 --rays ../rays.npy --geometry 0 --masks ../masks.csv --json out.json
 queries=(closest any)
 [[ $samples != all ]] || queries+=(distance count interval)
 for query in "${queries[@]}"; do
   strike cast --builtin boxes:40 --rays ../rays.npy --query "$query" -o out.npy --check
 done
 strike cast --builtin boxes:2000 --rays ../rays.npy --query all -o out.npy --json summary.json
+strike cast --builtin boxes:40 --rays ../rays.npy --masks ../masks.csv --after ../hits.npy --shard 1/2 -o out.npy
 strike cast --mesh ../mesh.obj --rays ../rays.npy --points -o out.csv
 strike cast --instances ../places.txt --of ../mesh.obj --rays ../rays.npy -o out.npy
 strike rays camera --builtin boxes:40 --size 16x9 -o out.npy

@@ -26,6 +26,19 @@ expect_failure 2 "rank 0 of 2: -o wants a file" on 2 "${cast[@]}" -o -
 expect_failure 2 "rank 0 of 2: --resume is for one process" on 2 "${cast[@]}" -o out.npy --resume
 expect_failure 2 "rank 0 of 2: unknown option --rais" on 2 cast "${scene[@]}" --rais rays.npy -o out.npy
 expect_failure 1 "rank 0 of 2: rays.txt: lines of text" on 2 cast "${scene[@]}" --rays rays.txt -o out.npy
+mkfifo own.pipe
+expect_failure 2 "rank 0 of 2: --masks wants a file" on 2 "${cast[@]}" --masks - -o out.npy
+expect_failure 2 "rank 0 of 2: --after wants a file" on 2 "${cast[@]}" --after own.pipe -o out.npy
+echo 1 2 3 >own.txt
+expect_failure 1 "rank 0 of 2: own.txt: lines of text" on 2 "${cast[@]}" --after own.txt -o out.npy
+head -c 36 rays.npy >own.raw
+expect_failure 1 "rank 0 of 2: own.raw: 9 masks for 300 rays" on 2 "${cast[@]}" --masks own.raw -o out.npy
+# Of the batch of the last of three ranks.
+slabcast cast "${scene[@]}" --rays rays.npy --query distance -o nan.raw
+printf '\0\0\300\177' | dd of=nan.raw bs=4 seek=290 conv=notrunc status=none
+expect_exit 1 on 3 "${cast[@]}" --after nan.raw -o out.npy
+expect_stderr "rank 2 of 3: nan.raw: the t of ray 290, counted from 0, is NaN" " rays were done before"
+expect_no out.npy
 expect_failure 1 "rank 0 of 3: cannot read nowhere.npy" on 3 cast "${scene[@]}" --rays nowhere.npy -o out.npy
 expect_failure 1 "rank 0 of 2: cannot write nowhere/out.npy" on 2 "${cast[@]}" -o nowhere/out.npy
 expect_failure 1 "rank 0 of 2: cannot read nowhere.npy" on 2 cast --boxes nowhere.npy --rays rays.npy -o out.npy

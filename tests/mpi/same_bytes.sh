@@ -41,6 +41,16 @@ same 2 points.npy "${flat[@]}" --rays rays.raw --query interval --points --shard
 tr ' ' '\n' <<<"0 0.3 0.5 9 0.5 0.5 1 0.5 0 8 0.5 1" | "$make_npy" d '<f8' '(2, 6)' False >segments.npy
 same 2 segments.npy "${flat[@]}" --rays segments.npy --segments --query count
 
+# ---- masks and hits of each ray: every rank reads its part of them ----
+for ((i = 0; i < 1003; i++)); do echo $((i * i % 33)); done | "$make_npy" u '<u4' '(1003,)' False >masks.npy
+npy_data masks.npy >masks.raw
+slabcast cast "${flat[@]}" --rays rays.npy -o after.npy
+slabcast cast "${flat[@]}" --rays rays.npy --query distance -o after.raw
+same 2 masks.npy "${flat[@]}" --rays rays.npy --masks masks.npy
+same 4 own.npy "${flat[@]}" --rays rays.npy --masks masks.raw --after after.npy --query all
+same 3 own_shard.npy "${flat[@]}" --rays rays.npy --masks masks.npy --after after.raw --query count --shard 1/2
+for other in masks.npy closest.npy; do expect_other one.own.npy one.$other; done
+
 # ---- fewer rays than ranks, none at all ----
 head -c 96 rays.raw >three.raw
 same 4 three.npy "${flat[@]}" --rays three.raw --query all
@@ -54,9 +64,12 @@ expect_same one.npy.offsets.npy many.npy.offsets.npy
 
 # ---- several rounds of batches: more rays than two ranks take at once ----
 slabcast rays random --builtin boxes:1 --count 2200000 -o many_rays.npy
+awk 'BEGIN { for (i = 0; i < 2200000; i++) print i % 2 }' | "$make_npy" u '<u4' '(2200000,)' False >many_masks.npy
 for query in any all; do
-  slabcast cast --builtin boxes:1 --rays many_rays.npy --query $query -o one.npy
-  expect_exit 0 on 2 cast --builtin boxes:1 --rays many_rays.npy --query $query -o many.npy --json many.json
+  own=()
+  if [[ $query == all ]]; then own=(--masks many_masks.npy); fi
+  slabcast cast --builtin boxes:1 --rays many_rays.npy --query $query "${own[@]}" -o one.npy
+  expect_exit 0 on 2 cast --builtin boxes:1 --rays many_rays.npy --query $query "${own[@]}" -o many.npy --json many.json
   expect_same one.npy many.npy
 done
 expect_same one.npy.offsets.npy many.npy.offsets.npy
