@@ -4,7 +4,7 @@
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-readers=(npy raw text handover readers gltf facts polygon)
+readers=(npy raw text own handover readers gltf facts polygon)
 {
   cmake --preset fuzz -DSLABCAST_TESTS=ON >/dev/null
   cmake --build build/fuzz --target "${readers[@]/#/fuzz_}" fuzz_{scene,instances,meshes}
