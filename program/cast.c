@@ -51,14 +51,14 @@ static const option option_rows[] = {
      "all); NAME=BITS gives geometries of that name in mesh files other bits",
      0, 0},
     {"--masks", "FILE|-", OPTION_TEXT, PLACE(own.masks),
-     "a mask for each ray in place of --mask BITS, where 0 sees nothing: npy of\n"
+     "a mask for each ray, in place of --mask BITS (0 sees nothing): npy of\n"
      "uint32, raw uint32, or text, one a line, decimal or 0x...",
      0, 0},
     {"--after", "FILE|-", OPTION_TEXT, PLACE(own.after),
-     "a hit for each ray, which is given what follows it by (t, geometry,\n"
-     "primitive): results of closest, nearest or distance of the same rays, or\n"
-     "npy, csv or lines of t, primitive, geometry; after a miss nothing comes,\n"
-     "after t alone what lies beyond it",
+     "give each ray what follows a hit of its own (by t, geometry, primitive):\n"
+     "results of closest, nearest or distance of the same rays, or npy, csv or\n"
+     "lines of t, primitive, geometry; nothing follows a miss, and after t alone\n"
+     "comes what lies beyond it",
      0, 0},
     {"--cull", "none|back|front", OPTION_CHOICE, PLACE(cull), "drop crossings of back or front faces", 0, 0},
     {"--edges", "half-open|closed", OPTION_CHOICE, PLACE(edges),

@@ -38,8 +38,8 @@ static const option option_rows[] = {
     {"--masks", "FILE|-", OPTION_TEXT, PLACE(own.masks),
      "a mask for each ray of the file, or the one of --ray, as for cast", 0, 0},
     {"--after", "FILE|-", OPTION_TEXT, PLACE(own.after),
-     "a hit for each ray of the file, or the one of --ray, as for cast: what\n"
-     "follows it is told",
+     "a hit for each ray of the file, or the one of --ray, which is given what\n"
+     "follows it, as for cast",
      0, 0},
     {"--geometry", "G", OPTION_COUNT, PLACE(geometry),
      "the geometry, by the order of the scene's options (default: that of the\nclosest hit; 0 where --primitive is "

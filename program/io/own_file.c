@@ -27,7 +27,7 @@ static const own_kind kinds[KINDS] = {
     [AFTER] = {"hit", "hits", WORDS, &columns_of_hits},
 };
 
-/* The members of slab_short_hit, in its order. */
+/* The members of slab_short_hit, in its order, which is that of columns_of_hits. */
 static const char *const members[WORDS] = {"t", "primitive", "geometry"};
 _Static_assert(sizeof(slab_short_hit) == WORDS * sizeof(uint32_t) && offsetof(slab_short_hit, primitive) == 4 &&
                    offsetof(slab_short_hit, geometry) == 8,
@@ -98,20 +98,30 @@ static int find_plain(own_file *file, const npy_header *header) {
   return -1;
 }
 
+/* t may stand alone. */
+static int check_ids(const own_file *file) {
+  const int primitive = file->at[HITS_PRIMITIVE] != ABSENT, geometry = file->at[HITS_GEOMETRY] != ABSENT;
+  if (primitive == geometry) return 0;
+  complain("%s: %s is there without %s", file->name, members[primitive ? HITS_PRIMITIVE : HITS_GEOMETRY],
+           members[primitive ? HITS_GEOMETRY : HITS_PRIMITIVE]);
+  return -1;
+}
+
 static int find_fields(own_file *file, const npy_header *header) {
   if (file->kind == &kinds[MASKS] || header->descr[0] != '[') return find_plain(file, header);
   for (int i = 0; i < WORDS; i++) {
     size_t length = 0;
-    const char *type = npy_field(header, members[i], &length, &file->at[i]);
-    if (is_type(type, length, i == 0 ? "f4" : "u4")) continue;
+    const char *type = npy_field(header, members[i], &length, &file->at[i]), *wanted = i == HITS_T ? "f4" : "u4";
+    if (type == NULL && i != HITS_T) file->at[i] = ABSENT;
+    if (is_type(type, length, wanted) || (type == NULL && i != HITS_T)) continue;
     if (type == NULL)
-      complain("%s: its fields have no %s; hits have t, primitive and geometry", file->name, members[i]);
+      complain("%s: its fields have no t; hits have t, primitive and geometry", file->name);
     else
       complain("%s: the field %s is %.*s, not '<%s'", file->name, members[i], (int)(length < 80 ? length : 80), type,
-               i == 0 ? "f4" : "u4");
+               wanted);
     return -1;
   }
-  return 0;
+  return check_ids(file);
 }
 
 enum { BLOCK_BYTES = 1 << 14 };
@@ -213,9 +223,7 @@ static int open_names(own_file *file) {
     complain("%s: a column \"ray\", as hits of --query all have; a hit for each ray is wanted", file->name);
     return -1;
   }
-  if ((file->at[HITS_PRIMITIVE] == ABSENT) == (file->at[HITS_GEOMETRY] == ABSENT)) return 0;
-  complain("%s: the column %s is missing", file->name, file->at[HITS_PRIMITIVE] == ABSENT ? "primitive" : "geometry");
-  return -1;
+  return check_ids(file);
 }
 
 static int open_lines(own_file *file) {

@@ -98,8 +98,9 @@ slabcast cast "${scene[@]}" --rays rays.npy -o - | slabcast cast "${scene[@]}" -
 expect_same after.all.txt piped.txt
 
 # t alone: what lies beyond it, not what coincides.
-for form in npy txt csv raw; do
-  slabcast cast "${scene[@]}" --rays rays.npy --query distance -o "t.$form"
+for form in npy txt csv raw "npy --points" "csv --points"; do
+  read -r form points <<<"$form"
+  slabcast cast "${scene[@]}" --rays rays.npy --query distance ${points:+"$points"} -o "t.$form"
   slabcast cast "${scene[@]}" --rays rays.npy --after "t.$form" --query all -o got.txt
   awk 'NR == 1 || $1 != ray { ray = $1; t = $2 } $2 > t { print }' all.txt | diff - got.txt >&2 || fail "beyond the t of t.$form"
 done
@@ -236,7 +237,7 @@ for nan in nan.txt nan.npy nan.raw; do
   late "$nan: the t of ray 300, counted from 0, is NaN" --rays rays.npy --after $nan --shard 2/3
 done
 sed '1i\t,primitive' nan.txt | sed '2,$s/$/,1/' >half.csv
-refuse 1 "half.csv: the column geometry is missing" --after half.csv
+refuse 1 "half.csv: primitive is there without geometry" --after half.csv
 refuse 1 "line 1: the column t is missing" --after <(echo primitive,geometry)
 for query in any count interval; do
   slabcast cast "${row[@]}" --rays rays.npy --query $query -o $query.npy
@@ -248,6 +249,12 @@ refuse 1 'all.csv: a column "ray", as hits of --query all have; a hit for each r
 slabcast cast "${row[@]}" --rays rays.npy -o hits.ply
 refuse 1 "hits.ply: points of ply leave misses out; one hit a ray is wanted" --after hits.ply
 refuse 1 "rows of 4 numbers; a hit has 3 (t, primitive, geometry), 8 as closest has it, or 1, t alone" --after <(echo 1 2 3 4)
+for form in raw txt; do # as intervals
+  slabcast cast "${row[@]}" --rays rays.npy --query distance --points -o t.$form
+  expect_exit 1 slabcast cast "${row[@]}" --rays rays.npy --after t.$form
+done
+echo 5 3 | "$make_npy" fu "[('t', '<f4'), ('geometry', '<u4')]" "(1,)" False >half.npy
+refuse 1 "half.npy: geometry is there without primitive" --after half.npy
 echo 1 2 3 | "$make_npy" dfu "[('t', '<f8'), ('primitive', '<f4'), ('geometry', '<u4')]" "(1,)" False >types.npy
 refuse 1 "types.npy: the field t is '<f8', not '<f4'" --after types.npy
 
