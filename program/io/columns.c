@@ -220,13 +220,14 @@ int columns_find(const column_names *known, const char *line, column_order *orde
   order->separators = separators;
   for (const char *at = line; (name = next_name(&at, separators, &length));) {
     const size_t bare = find_unit(name, length), place = find(known, name, bare);
+    const int other = place == known->count;
+    if (other && !known->some) return refuse_unknown(known, name, length, wrong, size);
+    if (!other && present[place]) return refuse(known, place, "there twice", wrong, size);
     if (order->count == ROWS_COLUMNS_MAX) return refuse_more(wrong, size);
-    if (place == known->count && known->some) {
+    if (other) {
       order->place[order->count++] = COLUMN_OTHER;
       continue;
     }
-    if (place == known->count) return refuse_unknown(known, name, length, wrong, size);
-    if (present[place]) return refuse(known, place, "there twice", wrong, size);
     if (bare < length && unit == NULL) unit = name + bare + 1;
     if (bare < length && strncmp(name + bare + 1, unit, strcspn(unit, "])") + 1) != 0)
       return refuse(known, place, "in another unit than those before it", wrong, size);

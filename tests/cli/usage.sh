@@ -10,8 +10,8 @@ done
 camera="--from --to --up --fov --size"
 declare -A options=(
   [demo]="-o --size --device --threads"
-  [cast]="$scene --up --rays -o --query --tree --layout --segments --t-min --t-max --mask --cull --edges --max-hits
-          --face-forward --points --in --out --check --resume --shard --json --device --threads"
+  [cast]="$scene --up --rays -o --query --tree --layout --segments --t-min --t-max --mask --masks --after --cull --edges
+          --max-hits --face-forward --points --in --out --check --resume --shard --json --device --threads"
   [join]="-o"
   [rays]="$scene $camera --count --seed -o --out --device --threads"
   [render]="$scene $camera -o --shade --tree --device --threads"
@@ -19,8 +19,8 @@ declare -A options=(
   [bench]="--csv --json --compare --group --seconds --quick --full --processor-time --device --threads"
   [devices]="--json"
   [info]="$scene --up --tree --json --device --threads"
-  [explain]="$scene --up --ray --rays --index --in --segments --geometry --primitive --cull --edges --face-forward -o --json
-             --device --threads"
+  [explain]="$scene --up --ray --rays --index --in --segments --masks --after --geometry --primitive --cull --edges
+             --face-forward -o --json --device --threads"
 )
 
 # ---- help ----
