@@ -370,7 +370,7 @@ static int read_lines(own_file *file, uint64_t n, uint32_t *words) {
 static int check_numbers(const own_file *file, const slab_short_hit *hits, size_t n, uint64_t ray) {
   for (size_t i = 0; file->kind == &kinds[AFTER] && i < n; i++) {
     if (!isnan(hits[i].t)) continue;
-    complain("%s: the t of ray %" PRIu64 ", counted from 0, is NaN, which nothing follows", file->name, ray + i);
+    complain("%s: the t of ray %" PRIu64 ", counted from 0, is NaN", file->name, ray + i);
     return -1;
   }
   return 0;

@@ -105,6 +105,15 @@ for form in npy txt csv raw "npy --points" "csv --points"; do
   awk 'NR == 1 || $1 != ray { ray = $1; t = $2 } $2 > t { print }' all.txt | diff - got.txt >&2 || fail "beyond the t of t.$form"
 done
 
+# Every layout and tree.
+layouts=("--layout compressed")
+((!native)) || layouts=(--layout\ {wide,compressed}\ --tree\ {flat,fast,high})
+for layout in "${layouts[@]}"; do
+  read -ra chosen <<<"$layout"
+  slabcast cast "${scene[@]}" --rays rays.npy --after first.npy --masks masks.npy --query all "${chosen[@]}" -o got.txt
+  expect_same both.all.txt got.txt
+done
+
 # Arrays with members of their own, in another order; lines of three numbers.
 for ((i = 0; i < count; i++)); do echo "$i 0 7 4.5"; done | "$make_npy" Quuf \
   "[('i', '<u8'), ('geometry', '<u4'), ('primitive', '<u4'), ('t', '<f4')]" "($count,)" False >members.npy

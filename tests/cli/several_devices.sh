@@ -14,6 +14,13 @@ for query in closest all; do
     [[ $query != all ]] || cmp one.npy.offsets.npy several.npy.offsets.npy || fail "--device $devices: other offsets"
   done
 done
+awk 'BEGIN { for (i = 0; i < 50000; i++) print i % 32 }' >masks.txt
+expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy -o first.npy
+own=(--masks masks.txt --after first.npy)
+expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy "${own[@]}" -o one.npy --device 0
+expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy "${own[@]}" -o several.npy --device all
+expect_same one.npy several.npy
+expect_other one.npy first.npy
 expect_refusal 2 "--device all: these are 2 devices, of which bench measures one at a time" slabcast bench --device all
 
 # Devices are told apart by their compute units.
