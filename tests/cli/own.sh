@@ -114,6 +114,9 @@ for layout in "${layouts[@]}"; do
   expect_same both.all.txt got.txt
 done
 
+# What follows is of the program alone, and one backend shows it.
+((native)) || exit 0
+
 # Arrays with members of their own, in another order; lines of three numbers.
 for ((i = 0; i < count; i++)); do echo "$i 0 7 4.5"; done | "$make_npy" Quuf \
   "[('i', '<u8'), ('geometry', '<u4'), ('primitive', '<u4'), ('t', '<f4')]" "($count,)" False >members.npy
@@ -158,27 +161,25 @@ slabcast join shard.[012].npy -o joined.npy
 expect_same whole.npy joined.npy
 
 # ---- several batches, one of which has more hits than fit, and a cast that goes on from its part ----
-if ((native)); then
-  for ((i = 0; i < 6; i++)); do echo "$i -1 -1 $((i + 1)) 1 1"; done >towers.txt
-  slabcast rays camera --from=-30,0,0 --to 0,0,0 --fov 2 --size 1100x1000 -o many.npy # 1,100,000
-  repeat 220000 '0\n1\n3\n2\n1' | "$make_npy" u '<u4' '(1100000,)' False >many_masks.npy
-  many=(--boxes towers.txt --spheres sphere.npy --rays many.npy)
-  slabcast cast "${many[@]}" --masks many_masks.npy -o many_first.npy
-  many+=(--masks many_masks.npy --after many_first.npy --query all)
-  slabcast cast "${many[@]}" -o whole.raw --json summary.json
-  (($(sed -n 's/.*"crossings": \([0-9]*\).*/\1/p' summary.json) > 2800000)) || fail "all hits fit: $(<summary.json)"
-  for shard in 0 1 2; do slabcast cast "${many[@]}" --shard $shard/3 -o shard.$shard.raw; done # each fits
-  cat shard.[012].raw | cmp - whole.raw || fail "pieces of a batch get other masks than whole batches"
-  head -c "$(($(stat -c %s whole.raw) * 8 / 10))" whole.raw >got.raw.part
-  cp whole.raw.offsets.npy got.raw.offsets.npy.part
-  expect_exit 0 slabcast cast "${many[@]}" -o got.raw --resume --json summary.json
-  (($(sed -n 's/.*"resumed": \([0-9]*\).*/\1/p' summary.json) > 500000)) || fail "it was cast anew: $(<summary.json)"
-  expect_same whole.raw got.raw
-  expect_same whole.raw.offsets.npy got.raw.offsets.npy
-  npy_data many_masks.npy | tail -c +5 | { cat && printf '\1\0\0\0'; } >other.raw # each ray gets the next one's
-  expect_exit 1 slabcast cast "${many[@]/many_masks.npy/other.raw}" -o got.raw --resume
-  expect_stderr "holds other results: it was made from other rays, another scene or other options"
-fi
+for ((i = 0; i < 6; i++)); do echo "$i -1 -1 $((i + 1)) 1 1"; done >towers.txt
+slabcast rays camera --from=-30,0,0 --to 0,0,0 --fov 2 --size 1100x1000 -o many.npy # 1,100,000
+repeat 220000 '0\n1\n3\n2\n1' | "$make_npy" u '<u4' '(1100000,)' False >many_masks.npy
+many=(--boxes towers.txt --spheres sphere.npy --rays many.npy)
+slabcast cast "${many[@]}" --masks many_masks.npy -o many_first.npy
+many+=(--masks many_masks.npy --after many_first.npy --query all)
+slabcast cast "${many[@]}" -o whole.raw --json summary.json
+(($(sed -n 's/.*"crossings": \([0-9]*\).*/\1/p' summary.json) > 2800000)) || fail "all hits fit: $(<summary.json)"
+for shard in 0 1 2; do slabcast cast "${many[@]}" --shard $shard/3 -o shard.$shard.raw; done # each fits
+cat shard.[012].raw | cmp - whole.raw || fail "pieces of a batch get other masks than whole batches"
+head -c "$(($(stat -c %s whole.raw) * 8 / 10))" whole.raw >got.raw.part
+cp whole.raw.offsets.npy got.raw.offsets.npy.part
+expect_exit 0 slabcast cast "${many[@]}" -o got.raw --resume --json summary.json
+(($(sed -n 's/.*"resumed": \([0-9]*\).*/\1/p' summary.json) > 500000)) || fail "it was cast anew: $(<summary.json)"
+expect_same whole.raw got.raw
+expect_same whole.raw.offsets.npy got.raw.offsets.npy
+npy_data many_masks.npy | tail -c +5 | { cat && printf '\1\0\0\0'; } >other.raw # each ray gets the next one's
+expect_exit 1 slabcast cast "${many[@]/many_masks.npy/other.raw}" -o got.raw --resume
+expect_stderr "holds other results: it was made from other rays, another scene or other options"
 
 # ---- what is refused ----
 
@@ -268,7 +269,6 @@ echo 1 2 3 | "$make_npy" dfu "[('t', '<f8'), ('primitive', '<f4'), ('geometry', 
 refuse 1 "types.npy: the field t is '<f8', not '<f4'" --after types.npy
 
 # ---- explain: the ray's own row, or the one of a ray by itself ----
-((native)) || exit 0
 index=$(awk 'NR > 1 && $1 != "inf" { print NR - 1; exit }' <(slabcast cast "${scene[@]}" --rays rays.npy --after first.npy -o - --out text))
 read -r t primitive geometry < <(slabcast cast "${scene[@]}" --rays rays.npy --after first.npy --query nearest -o - --out text | sed -n "$((index + 1))p")
 expect_exit 0 slabcast explain "${scene[@]}" --rays rays.npy --index "$index" --after first.npy
