@@ -411,32 +411,25 @@ static int run_stages(batches *all) {
   return all->pipeline.code;
 }
 
-static int no_memory(const batches *all) {
-  complain("out of memory for batches of %zu %s", all->capacity, plural(all->capacity, "ray", "rays"));
-  return EXIT_FAILED;
-}
-
-/* Makes a slot. rays: memory for the rays of a batch. */
-static int make_slot(batches *all, slot *s, slab_ray *rays) {
+/* Makes a slot. rays and own: memory for those of a batch. */
+static int make_slot(batches *all, slot *s, slab_ray *rays, own_rows own) {
   const int code = caster_prepare(all->cast, all->capacity);
-  *s = (slot){.all = all, .rays = rays, .buffers = all->cast->buffers};
-  if (code != EXIT_DONE || own_rows_make(all->own, all->capacity, &s->own) == 0) return code;
-  return no_memory(all);
+  *s = (slot){.all = all, .rays = rays, .own = own, .buffers = all->cast->buffers};
+  return code;
 }
 
 static void free_slot(slot *s) {
-  own_rows_free(&s->own);
   s->all->cast->buffers = s->buffers;
   caster_release(s->all->cast);
 }
 
 /* Makes the slots in the memory for their rays, and runs the stages. */
-static int run_slots(batches *all, slab_ray *rays) {
+static int run_slots(batches *all, slab_ray *rays, const own_rows *own) {
   const uint64_t count = all->slot_count; /* read once: gcc 14 else takes it for more than SLOTS after a call */
   uint64_t made = 0;
   int code = EXIT_DONE;
   for (; made < count && code == EXIT_DONE; made++)
-    code = make_slot(all, &all->slots[made], rays + made * all->capacity);
+    code = make_slot(all, &all->slots[made], rays + made * all->capacity, own_rows_from(own, made * all->capacity));
   if (code == EXIT_DONE) code = run_stages(all);
   while (made > 0) free_slot(&all->slots[--made]);
   return code;
@@ -461,16 +454,19 @@ int batches_run(ray_source *rays, own_source *own, caster *cast, result_file *re
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
   slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);
-  if (!memory) no_memory(&all);
-  const bool made = memory && pipeline_make(&all.pipeline);
+  own_rows own_memory = {0};
+  const bool room = memory && own_rows_make(own, all.slot_count * all.capacity, &own_memory) == 0;
+  if (!room) complain("out of memory for batches of %zu %s", all.capacity, plural(all.capacity, "ray", "rays"));
+  const bool made = room && pipeline_make(&all.pipeline);
   int code = EXIT_FAILED;
-  if (memory && !made) cannot_start(ENOMEM);
+  if (room && !made) cannot_start(ENOMEM);
   if (made) {
-    code = run_slots(&all, memory);
+    code = run_slots(&all, memory, &own_memory);
     pipeline_free(&all.pipeline);
   }
   if (code != EXIT_DONE) tell_progress(&all);
   progress_end(&cast->line);
+  own_rows_free(&own_memory);
   free(memory);
   return code;
 }

@@ -487,14 +487,19 @@ const char *own_source_text(const own_source *source) {
 
 /* ---- room --------------------------------------------------------------------- */
 
-int own_rows_make(const own_source *source, size_t n, own_rows *rows) {
+int own_rows_make(const own_source *source, uint64_t n, own_rows *rows) {
   *rows = (own_rows){0};
+  const size_t count = (size_t)(n + !n);
   const int masks = source && source->files[MASKS].path, after = source && source->files[AFTER].path;
-  if (masks) rows->masks = malloc((n + !n) * sizeof *rows->masks);
-  if (after) rows->after = malloc((n + !n) * sizeof *rows->after);
+  if (masks) rows->masks = malloc(count * sizeof *rows->masks);
+  if (after) rows->after = malloc(count * sizeof *rows->after);
   if ((!masks || rows->masks) && (!after || rows->after)) return 0;
   own_rows_free(rows);
   return -1;
+}
+
+own_rows own_rows_from(const own_rows *rows, uint64_t at) {
+  return (own_rows){rows->masks ? rows->masks + at : NULL, rows->after ? rows->after + at : NULL};
 }
 
 void own_rows_free(own_rows *rows) {

@@ -42,7 +42,9 @@ int own_source_sample(const own_source *source, uint64_t *digest);
 const char *own_source_text(const own_source *source);
 
 /* Room for n rays. Returns 0, or -1 where memory is out. */
-int own_rows_make(const own_source *source, size_t n, own_rows *rows);
+int own_rows_make(const own_source *source, uint64_t n, own_rows *rows);
+/* The same from row `at` on. */
+own_rows own_rows_from(const own_rows *rows, uint64_t at);
 void own_rows_free(own_rows *rows);
 
 #endif

@@ -97,7 +97,7 @@ static int share_out(team_job *job) {
   job->batch = job->rounds ? (job->count + size * job->rounds - 1) / (size * job->rounds) : 1;
   job->rays = malloc((size_t)job->batch * sizeof *job->rays);
   job->bytes = malloc((size_t)job->batch * ray_source_bytes(job->cast.rays));
-  if (job->rays && job->bytes && own_rows_make(job->cast.own, (size_t)job->batch, &job->own) == 0) return EXIT_DONE;
+  if (job->rays && job->bytes && own_rows_make(job->cast.own, job->batch, &job->own) == 0) return EXIT_DONE;
   complain("out of memory for batches of %" PRIu64 " %s", job->batch, plural(job->batch, "ray", "rays"));
   return EXIT_FAILED;
 }
