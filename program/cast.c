@@ -106,7 +106,8 @@ static const command_line command = {
         "  slabcast cast --mesh room.obj --rays rays.npy -o hits.npy\n"
         "  slabcast rays camera --mesh room.obj |\n"
         "    slabcast cast --mesh room.obj --rays - --check\n"
-        "  slabcast cast --mesh room.obj --rays rays.npy --after hits.npy -o next.npy\n"
+        "  slabcast cast --mesh room.obj --rays rays.npy --after hits.npy \\\n"
+        "    -o next.npy\n"
         "  echo 0 0 -5 0 0 1 |\n"
         "    slabcast cast --builtin spheres:100 --rays - -o - --out csv",
     .options = option_rows,
