@@ -22,7 +22,9 @@ typedef int verify_step(verify_run *run, random_state *random, size_t n);
 typedef enum verify_flavour {
   FLAVOUR_ANY, /* random options */
   FLAVOUR_MASK,
-  FLAVOUR_SKIP, /* skips the first hit of each ray */
+  FLAVOUR_MASKS, /* of the rays' own */
+  FLAVOUR_AFTER, /* the rays begin after hits: verify_walk */
+  FLAVOUR_SKIP,  /* skips the first hit of each ray */
   FLAVOUR_CULL,
   FLAVOUR_CLOSED, /* closed edges */
   FLAVOUR_FIRST,  /* max_hits, of SLAB_ALL */
@@ -86,6 +88,8 @@ struct verify_run {
   uint64_t batch, share; /* number of the batch; rays of the group */
   slab_ray *rays;        /* for the steps; as large as the largest batch, like the arrays below */
   slab_primitive_id *skip;
+  uint32_t *masks;
+  slab_short_hit *after;
   answers answers, others;
   char refusal[256]; /* the library's last message for geometry that it had to refuse */
 };
@@ -104,6 +108,12 @@ int verify_status(const verify_run *run, slab_status status);
 /* Compares n answers to one query with the CPU reference and, if `judged`, with the oracle. */
 int verify_check(verify_run *run, slab_scene *scene, slab_query query, const answers *a, size_t n,
                  const slab_cast_options *options, int judged);
+
+/* Gives n rays masks of their own, some of which see nothing. */
+void verify_masks(verify_run *run, random_state *random, size_t n);
+/* Walks along n rays, with random options and masks: what follows a hit must be the rest of what `all` lists, and the
+ * last step is checked as by verify_check. SLAB_INTERVAL, which begins after nothing, has masks alone. */
+int verify_walk(verify_run *run, random_state *random, slab_scene *scene, slab_query query, size_t n, int judged);
 
 /* The layout whose turn it is, of those that the device can run. */
 verify_way verify_way_at(const verify_run *run, uint64_t turn);

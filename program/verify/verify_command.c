@@ -33,6 +33,9 @@ const verify_group verify_groups[] = {
     QUERY("nearest", SLAB_NEAREST, ""),
     {"agreement", "the queries against each other", 1, 4096, 6, verify_agreement, NULL, 0, 0, FLAVOUR_ANY},
     SHAPES(KIND) OPTION("mask", FLAVOUR_MASK, "one option at a time, every query"),
+    OPTION("masks", FLAVOUR_MASKS, "one a ray, some that see nothing"),
+    {"after", "rays from hit to hit, against what all lists", 1, 2048, 14, verify_row, NULL, -1, ADVERSARIAL_ALL_KINDS,
+     FLAVOUR_AFTER},
     OPTION("skip", FLAVOUR_SKIP, "what was hit first is skipped"),
     OPTION("cull", FLAVOUR_CULL, ""),
     OPTION("closed", FLAVOUR_CLOSED, "edges of triangles"),
@@ -44,7 +47,7 @@ const verify_group verify_groups[] = {
      3, 16384, 12, verify_trees, NULL, 0, 0, FLAVOUR_ANY},
     {"moving", "scenes that change, refitted and rebuilt, against the same made anew", 1, 2048, 42, verify_moving, NULL,
      0, 0, FLAVOUR_ANY},
-    {"instances", "scenes that stand in each other, and exact copies against their models", 0.25, 512, 14,
+    {"instances", "scenes that stand in each other, and exact copies against their models", 0.25, 512, 21,
      verify_instances, NULL, 0, 0, FLAVOUR_ANY},
     {"edges", "closed meshes, through edges and vertices", 20, 65536, 24, verify_edges, verify_enough_zeros, 0, 0,
      FLAVOUR_ANY},
@@ -83,7 +86,7 @@ static const command_line command = {
     .closing =
         "Groups: closest, distance, any, count, all, interval, nearest, agreement,\n"
         SHAPES(KIND_NAME) "\n"
-        "mask, skip, cull, closed, first, segments, ranges, pairs, trees, moving, instances,\n"
+        "mask, masks, after, skip, cull, closed, first, segments, ranges, pairs, trees, moving, instances,\n"
         "edges, rooms, invalid, garbage.\n"
         "The same seed and number of rays make the same run; what fails says how to see it again.\n\n"
         "  slabcast verify --device cpu\n"
@@ -286,7 +289,9 @@ static int open_run(const verify_options *o, verify_run *run) {
   run->seed = o->seed;
   run->rays = malloc(largest * sizeof *run->rays);
   run->skip = malloc(largest * sizeof *run->skip);
-  if (run->rays && run->skip) return EXIT_DONE;
+  run->masks = malloc(largest * sizeof *run->masks);
+  run->after = malloc(largest * sizeof *run->after);
+  if (run->rays && run->skip && run->masks && run->after) return EXIT_DONE;
   complain("verify: out of memory");
   return EXIT_FAILED;
 }
@@ -296,6 +301,8 @@ static void close_run(verify_run *run) {
   answers_free(&run->others);
   free(run->rays);
   free(run->skip);
+  free(run->masks);
+  free(run->after);
   slab_context_destroy(run->compressed);
   for (int traversal = 0; traversal <= SLAB_TRAVERSAL_SORTED; traversal++) slab_context_destroy(run->wide[traversal]);
   for (int w = 0; w < WIDTHS; w++) slab_context_destroy(run->other[w]);

@@ -39,6 +39,9 @@ static slab_status change(nested *m) {
   return status;
 }
 
+/* Every third turn of the queries. */
+static bool is_walked(const verify_run *run) { return run->batch / ANSWER_QUERIES % 3 == 2; }
+
 static int judge_nested(verify_run *run, nested *m, slab_query query, size_t n) {
   nested_rays(m, n, run->rays);
   for (size_t i = 0; i < n; i++) run->skip[i] = adversarial_skip(&m->random);
@@ -46,6 +49,7 @@ static int judge_nested(verify_run *run, nested *m, slab_query query, size_t n) 
   slab_scene *top = m->scenes[NESTED_TOP];
   slab_status status = run->batch % 3 == 0 ? change(m) : SLAB_OK;
   if (status == SLAB_OK) status = verify_commit(run, way_of(run), m->trees[NESTED_TOP], top, n);
+  if (status == SLAB_OK && is_walked(run)) return verify_walk(run, &m->random, top, query, n, 1);
   if (status == SLAB_OK) status = answers_cast(&run->answers, query, top, run->rays, n, &options);
   if (status != SLAB_OK) return verify_status(run, status);
   return verify_check(run, top, query, &run->answers, n, &options, 1);

@@ -88,6 +88,10 @@ static slab_status add_flavour(verify_run *run, random_state *random, slab_scene
     case FLAVOUR_MASK:
       options->mask = random_next(random) | 1u << random_below(random, 32);
       break;
+    case FLAVOUR_MASKS:
+      verify_masks(run, random, n);
+      options->masks = run->masks;
+      break;
     case FLAVOUR_SKIP:
       skip_hits(run, n);
       options->skip = run->skip;
@@ -111,23 +115,30 @@ static slab_status add_flavour(verify_run *run, random_state *random, slab_scene
     case FLAVOUR_RANGES:
       end_at_hits(run, random, n);
       break;
+    case FLAVOUR_AFTER: /* which verify_walk makes */
+      break;
   }
   return status;
+}
+
+static int cast_row(verify_run *run, random_state *random, slab_scene *scene, slab_query query, size_t n) {
+  slab_cast_options options;
+  slab_status status = add_flavour(run, random, scene, n, &options);
+  if (status == SLAB_OK) status = answers_cast(&run->answers, query, scene, run->rays, n, &options);
+  if (status != SLAB_OK) return verify_status(run, status);
+  return verify_check(run, scene, query, &run->answers, n, &options, !is_extreme(run));
 }
 
 int verify_row(verify_run *run, random_state *random, size_t n) {
   const slab_query query = query_of(run);
   slab_scene *scene = NULL;
-  slab_cast_options options;
   adversarial w;
-  slab_status status = make_scene(run, random, run->group->kinds, way_of(run), n, &w, &scene);
-  if (status == SLAB_OK) {
+  int code = verify_status(run, make_scene(run, random, run->group->kinds, way_of(run), n, &w, &scene));
+  if (code == EXIT_DONE) {
     make_rays(run, random, &w, n);
-    status = add_flavour(run, random, scene, n, &options);
+    code = run->group->flavour == FLAVOUR_AFTER ? verify_walk(run, random, scene, query, n, !is_extreme(run))
+                                                : cast_row(run, random, scene, query, n);
   }
-  if (status == SLAB_OK) status = answers_cast(&run->answers, query, scene, run->rays, n, &options);
-  int code = verify_status(run, status);
-  if (code == EXIT_DONE) code = verify_check(run, scene, query, &run->answers, n, &options, !is_extreme(run));
   slab_scene_destroy(scene);
   return code;
 }
