@@ -109,6 +109,9 @@ int verify_status(const verify_run *run, slab_status status);
 int verify_check(verify_run *run, slab_scene *scene, slab_query query, const answers *a, size_t n,
                  const slab_cast_options *options, int judged);
 
+/* The query of a turn where each needs a program that nothing else does: the first two turns have unlike ones, closest
+ * and all, and seven have every query. */
+slab_query verify_spread(uint64_t turn);
 /* Gives n rays masks of their own, some of which see nothing. */
 void verify_masks(verify_run *run, random_state *random, size_t n);
 /* Walks along n rays, with random options and masks: what follows a hit must be the rest of what `all` lists, and the

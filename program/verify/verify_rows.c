@@ -16,6 +16,7 @@ static slab_query query_of(const verify_run *run) {
   const uint64_t turn = run->batch / 2;
   if (run->group->query >= 0) return (slab_query)run->group->query;
   if (run->group->flavour == FLAVOUR_FIRST) return SLAB_ALL;
+  if (run->group->flavour == FLAVOUR_MASKS || run->group->flavour == FLAVOUR_AFTER) return verify_spread(turn);
   if (run->group->kinds == ADVERSARIAL_ALL_KINDS || run->thorough) return (slab_query)(turn % ANSWER_QUERIES);
   return few[turn % 2];
 }

@@ -20,6 +20,8 @@ typedef struct walk {
   slab_cast_options options;
 } walk;
 
+slab_query verify_spread(uint64_t turn) { return (slab_query)(turn * SLAB_ALL % ANSWER_QUERIES); }
+
 void verify_masks(verify_run *run, random_state *random, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const uint32_t bits = random_next(random), one = 1u << random_below(random, 32);

@@ -40,6 +40,20 @@ expect_text "$(answers one.json)" <(answers two.json)
 expect_other <(answers one.json) <(answers other.json)
 [[ $(grep -c '"name"' one.json) == 3 ]] || fail "other groups than the three ran"
 
+# ---- what rays have of their own ----
+# Natively alone, enough rays for walks by every query: OpenCL would compile programs for each.
+walks() {
+  local rays=$1 asked=$2 walked
+  expect_exit 0 slabcast verify --rays "$rays" --group "$asked"
+  [[ ! -s err ]] || fail "of $asked it says on stderr: $(cat err)"
+  walked=$(sed -nE "s/^(after|instances) .* ([0-9]+) hits walked.*/\2/p" out)
+  ((walked >= 3000)) || fail "$asked walked to $walked hits alone"
+}
+if [[ -z $layer ]]; then
+  walks 60000 masks,after
+  walks 25000 instances
+fi
+
 # ---- lanes ----
 # Natively alone: OpenCL would compile every program of trees at two widths more, which test_bvh_answers does.
 lanes() {
