@@ -7,6 +7,10 @@
 
 #include "fuzz.h"
 
+fuzz_bytes fuzz_begin(const uint8_t *data, size_t size) {
+  return (fuzz_bytes){data, data + size, size > 0 && data[size - 1] == 0xFF};
+}
+
 uint32_t fuzz_byte(fuzz_bytes *p) { return p->at < p->end ? *p->at++ : 0; }
 
 float fuzz_number(fuzz_bytes *p) {
@@ -37,6 +41,36 @@ slab_ray fuzz_ray(fuzz_bytes *p) {
     ray.t_max = fuzz_number(p);
   }
   return ray;
+}
+
+/* hit: of the ray, or NULL. */
+static slab_short_hit read_after(fuzz_bytes *p, const slab_hit *hit) {
+  const uint32_t choice = fuzz_byte(p);
+  if (hit == NULL || choice % 4 == 3) {
+    const float t = fuzz_number(p);
+    const uint32_t ids = fuzz_byte(p);
+    return (slab_short_hit){t, ids % 8, ids / 8 % 8};
+  }
+  return (slab_short_hit){hit->t, hit->primitive + choice / 4 % 3 - 1, hit->geometry + choice / 16 % 3 - 1};
+}
+
+bool fuzz_own_read(fuzz_bytes *p, fuzz_own *own, slab_scene *scene, slab_query query, const slab_ray *rays, size_t n,
+                   slab_cast_options *options) {
+  const uint32_t choice = p->owns ? fuzz_byte(p) : 0;
+  const bool masked = choice & 1, late = choice & 2;
+  slab_hit hits[FUZZ_OWN_RAYS];
+  slab_cast_options plain = *options;
+  plain.progress = NULL;
+  const bool hit = late && slab_closest(scene, rays, n, hits, &plain) == SLAB_OK;
+  bool taken = !(masked && options->mask != 0) && !(late && query == SLAB_INTERVAL);
+  for (size_t i = 0; i < n; i++) {
+    if (masked) own->masks[i] = fuzz_byte(p) % 4;
+    if (late) own->after[i] = read_after(p, hit ? &hits[i] : NULL);
+    taken = taken && !(late && isnan(own->after[i].t));
+  }
+  if (masked) options->masks = own->masks;
+  if (late) options->after = own->after;
+  return taken;
 }
 
 /* ---- contexts ---- */

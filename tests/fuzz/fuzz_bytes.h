@@ -2,11 +2,16 @@
 #ifndef FUZZ_BYTES_H
 #define FUZZ_BYTES_H
 
+#include <stdbool.h>
+
 #include "slabcast.h"
 
 typedef struct fuzz_bytes {
   const uint8_t *at, *end;
+  bool owns; /* rays may have something of their own */
 } fuzz_bytes;
+
+fuzz_bytes fuzz_begin(const uint8_t *data, size_t size);
 
 /* 0 past the end. */
 uint32_t fuzz_byte(fuzz_bytes *);
@@ -14,6 +19,18 @@ uint32_t fuzz_byte(fuzz_bytes *);
 float fuzz_number(fuzz_bytes *);
 void fuzz_numbers(fuzz_bytes *, float *values, size_t n);
 slab_ray fuzz_ray(fuzz_bytes *);
+
+/* What rays have of their own. */
+enum { FUZZ_OWN_RAYS = 11 };
+typedef struct fuzz_own {
+  uint32_t masks[FUZZ_OWN_RAYS];
+  slab_short_hit after[FUZZ_OWN_RAYS]; /* at or beside a hit of the ray, or anywhere; t may be NaN */
+} fuzz_own;
+
+/* Gives n rays masks, hits to begin after, both or neither; always neither where the input does not end with the byte
+ * 0xFF, so that inputs of the corpus stay the calls that they were. Returns whether the library has to take them
+ * together with the other options. */
+bool fuzz_own_read(fuzz_bytes *, fuzz_own *, slab_scene *, slab_query, const slab_ray *, size_t n, slab_cast_options *);
 
 /* One of a few contexts, whatever the number. They are kept for all inputs, because opening a device and building
  * kernels takes a second. */

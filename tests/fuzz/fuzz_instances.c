@@ -238,18 +238,21 @@ static void cast(player *p) {
   const slab_query query = (slab_query)(choice % ANSWER_QUERIES);
   slab_ray rays[RAYS];
   slab_primitive_id skips[RAYS];
-  const slab_cast_options options = {.mask = choice / 8 % 4,
-                                     .cull = (slab_cull)(choice / 32 % 3),
-                                     .skip = choice >= 192 ? skips : NULL,
-                                     .face_forward = choice >= 128};
+  slab_cast_options options = {.mask = choice / 8 % 4,
+                               .cull = (slab_cull)(choice / 32 % 3),
+                               .skip = choice >= 192 ? skips : NULL,
+                               .face_forward = choice >= 128};
+  fuzz_own own;
   answers a = {0}, of_copy = {0};
   size_t first = 0;
   for (uint32_t i = 0; i < n; i++) {
     rays[i] = fuzz_ray(&p->bytes);
     skips[i] = (slab_primitive_id){choice % 3, i};
   }
+  const bool taken = fuzz_own_read(&p->bytes, &own, k->scene, query, rays, n, &options);
   const slab_status status = answers_cast(&a, query, k->scene, rays, n, &options);
-  claim(status == (k->committed ? SLAB_OK : SLAB_INVALID_STATE));
+  claim(!taken || status == (k->committed ? SLAB_OK : SLAB_INVALID_STATE));
+  claim(taken || status == SLAB_INVALID_ARGUMENT || (!k->committed && status == SLAB_INVALID_STATE));
   if (status == SLAB_OK) {
     judge(p, k->scene, query, rays, &a, &options);
     slab_scene *copy = copy_of(p, k->scene);
@@ -295,7 +298,7 @@ static void play(player *p) {
 
 /* The bits of the first byte that its call does not read choose the context. */
 long fuzz_one(const uint8_t *data, size_t size) {
-  player p = {.bytes = {data, data + size}, .context = fuzz_context(size > 0 ? data[0] / 16 : 0)};
+  player p = {.bytes = fuzz_begin(data, size), .context = fuzz_context(size > 0 ? data[0] / 16 : 0)};
   p.count = SLOTS;
   for (uint32_t i = 0; i < SLOTS; i++) {
     p.slots[i] = i;

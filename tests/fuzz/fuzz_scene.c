@@ -22,7 +22,7 @@ enum { MESHES_ALONE = 0 };
 
 enum {
   PRIMITIVES_MAX = 5,
-  RAYS_MAX = 11,
+  RAYS_MAX = FUZZ_OWN_RAYS,
   CALLS_MAX = 24,
   HITS_MAX = RAYS_MAX * CALLS_MAX * PRIMITIVES_MAX,
   GUARD = 64
@@ -337,19 +337,21 @@ static void cast(player *p) {
   slab_primitive_id skips[RAYS_MAX];
   uint64_t invalid = 0;
   int cancels = choice % 16 == 9;
-  const slab_cast_options options = {.mask = choice / 16 % 4,
-                                     .skip = choice % 8 == 3 ? skips : NULL,
-                                     .cull = (slab_cull)(choice / 64),
-                                     .face_forward = choice % 2,
-                                     .progress = choice % 4 == 1 ? cancel : NULL,
-                                     .user = &cancels,
-                                     .invalid = &invalid};
+  slab_cast_options options = {.mask = choice / 16 % 4,
+                               .skip = choice % 8 == 3 ? skips : NULL,
+                               .cull = (slab_cull)(choice / 64),
+                               .face_forward = choice % 2,
+                               .progress = choice % 4 == 1 ? cancel : NULL,
+                               .user = &cancels,
+                               .invalid = &invalid};
+  fuzz_own own;
   for (uint32_t i = 0; i < n; i++) {
     rays[i] = fuzz_ray(&p->bytes);
     if (options.skip) skips[i] = (slab_primitive_id){fuzz_byte(&p->bytes) % 8, fuzz_byte(&p->bytes) % 8};
   }
+  const bool taken = fuzz_own_read(&p->bytes, &own, p->scene, query, rays, n, &options);
   const slab_status status = query == SLAB_ALL ? cast_all(p, rays, n, &options) : cast_one(p, query, rays, n, &options);
-  if ((unsigned)options.cull > SLAB_CULL_FRONT)
+  if ((unsigned)options.cull > SLAB_CULL_FRONT || !taken)
     claim(status == SLAB_INVALID_ARGUMENT || (!p->committed && status == SLAB_INVALID_STATE));
   else if (!p->committed)
     claim(status == SLAB_INVALID_STATE);
@@ -360,7 +362,7 @@ static void cast(player *p) {
 
 /* Inputs of different lengths take different contexts. */
 long fuzz_one(const uint8_t *data, size_t size) {
-  player p = {.bytes = {data, data + size}, .context = fuzz_context(size)};
+  player p = {.bytes = fuzz_begin(data, size), .context = fuzz_context(size)};
   renew(&p);
   for (int calls = 0; p.bytes.at < p.bytes.end && calls < CALLS_MAX; calls++) {
     const uint32_t first = fuzz_byte(&p.bytes), call = first % 12;
