@@ -94,7 +94,11 @@ static void begin_moved_instances(world *w) {
 }
 
 static slab_cast_options options_of(world *w, uint64_t *invalid) {
-  return (slab_cast_options){.skip = w->skips, .invalid = invalid};
+  slab_cast_options options = {.skip = w->skips, .invalid = invalid};
+  if (!w->action->with.own) return options;
+  options.masks = w->masks;
+  if (w->action->with.query != SLAB_INTERVAL) options.after = w->after;
+  return options;
 }
 
 static size_t rays_of(const world *w) {
@@ -137,6 +141,7 @@ void world_begin(world *w, const action *a) {
   memset(w, 0, sizeof *w);
   w->action = a;
   scene_rays(w->rays, w->skips, WORLD_RAYS_MOST);
+  scene_own(w->masks, w->after, WORLD_RAYS_MOST);
   a->begin(w);
 }
 
@@ -470,6 +475,24 @@ const action actions[] = {
     CAST("slab_nearest, tree", .query = SLAB_NEAREST, IN_A_TREE),
     CAST("slab_interval_of", .query = SLAB_INTERVAL),
     CAST("slab_interval_of, tree, copied", .query = SLAB_INTERVAL, IN_A_TREE, .copy = 1),
+    CAST("slab_closest, masks and after", .query = SLAB_CLOSEST, .own = 1),
+    CAST("slab_closest, masks and after, tree, copied", .query = SLAB_CLOSEST, IN_A_TREE, .copy = 1, .own = 1),
+    CAST("slab_any, masks and after, few rays", .query = SLAB_ANY, IN_A_TREE, .whole = 1, .own = 1),
+    CAST("slab_count, masks and after, rays sorted", .query = SLAB_COUNT, IN_A_TREE, .traversal = SLAB_TRAVERSAL_SORTED,
+         .own = 1),
+    CAST("slab_interval_of, masks, copied", .query = SLAB_INTERVAL, .copy = 1, .own = 1),
+    {.name = "slab_distance, masks and after, instances",
+     .begin = begin_committed_instances,
+     .run = run_fixed,
+     .may_write = 1,
+     .with = {.query = SLAB_DISTANCE, .own = 1}},
+    {.name = "slab_nearest, masks and after, first of its kind in a tree",
+     .begin = begin_committed,
+     .run = run_fixed,
+     .may_write = 1,
+     .fresh = 1,
+     .slow = 1,
+     .with = {.query = SLAB_NEAREST, IN_A_TREE, .own = 1}},
     {.name = "slab_closest, first of its kind",
      .begin = begin_committed,
      .run = run_fixed,
@@ -506,6 +529,11 @@ const action actions[] = {
      .run = run_all,
      .may_write = 1,
      .with = {.query = SLAB_ALL, .required_only = 1}},
+    {.name = "slab_all, masks and after, copied",
+     .begin = begin_committed,
+     .run = run_all,
+     .may_write = 1,
+     .with = {.query = SLAB_ALL, IN_A_TREE, .copy = 1, .own = 1}},
     {.name = "slab_pairs, spheres", .begin = begin_context, .run = run_pairs, .with = {.shape = SLAB_SPHERE}},
     {.name = "slab_pairs, boxes", .begin = begin_context, .run = run_pairs, .with = {.shape = SLAB_BOX}},
     {.name = "slab_pairs, many", .begin = begin_context, .run = run_pairs, .with = {.shape = SLAB_BOX, .many = 1}},
@@ -517,6 +545,7 @@ const action actions[] = {
      .with = {.shape = SLAB_BOX}},
     CHECK("closest", SLAB_CLOSEST),
     {.name = "slab_check, many", .begin = begin_results, .run = run_check, .with = {.many = 1}},
+    {.name = "slab_check, masks and after", .begin = begin_results, .run = run_check, .with = {.many = 1, .own = 1}},
     CHECK("distance", SLAB_DISTANCE),
     CHECK("any", SLAB_ANY),
     CHECK("count", SLAB_COUNT),
@@ -550,6 +579,13 @@ const action actions[] = {
      .fresh = 1,
      .slow = 1,
      .with = {.query = SLAB_CLOSEST, IN_A_TREE, .copy = 1, .devices = "all"}},
+    {.name = "slab_count, masks and after, all devices",
+     .begin = begin_committed,
+     .run = run_fixed,
+     .may_write = 1,
+     .fresh = 1,
+     .slow = 1,
+     .with = {.query = SLAB_COUNT, .own = 1, .devices = "all"}},
     {.name = "slab_all, all devices",
      .begin = begin_committed,
      .run = run_all,

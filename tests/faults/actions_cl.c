@@ -3,7 +3,7 @@
 #include "opencl/probe.h"
 #include "scene.h"
 
-enum { BATCH_BYTES = 1 << 18, RESULTS_AT = 1 << 14 };
+enum { BATCH_BYTES = 1 << 18, MASKS_AT = 10240, AFTER_AT = 11520, RESULTS_AT = 1 << 14 };
 
 void world_release_opencl(world *w) {
   slab_program_destroy(w->program);
@@ -13,6 +13,10 @@ void world_release_opencl(world *w) {
   if (w->cl) assert_cl(clReleaseContext(w->cl));
 }
 
+_Static_assert(MASKS_AT >= sizeof((world *)0)->rays && AFTER_AT >= MASKS_AT + sizeof((world *)0)->masks &&
+                   RESULTS_AT >= AFTER_AT + sizeof((world *)0)->after,
+               "spans of the buffer do not meet");
+
 static void begin_opencl(world *w) {
   w->device = opencl_device();
   w->cl = opencl_context(&w->device, 1);
@@ -20,12 +24,19 @@ static void begin_opencl(world *w) {
     w->queue = opencl_queue(w->cl, w->device, w->action->with.queue == OUT_OF_ORDER_QUEUE ? OUT_OF_ORDER : 0);
 }
 
-/* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, and from RESULTS_AT on the results. */
+static void fill_span(const world *w, size_t at, const void *from, size_t bytes) {
+  assert_cl(clEnqueueWriteBuffer(w->queue, w->buffer, CL_TRUE, at, bytes, from, 0, NULL, NULL));
+}
+
+/* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, what they have of their own, and from
+ * RESULTS_AT on the results. */
 static void begin_batch(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree};
   begin_opencl(w);
   w->buffer = opencl_buffer(w->cl, NULL, BATCH_BYTES);
-  assert_cl(clEnqueueWriteBuffer(w->queue, w->buffer, CL_TRUE, 0, sizeof w->rays, w->rays, 0, NULL, NULL));
+  fill_span(w, 0, w->rays, sizeof w->rays);
+  fill_span(w, MASKS_AT, w->masks, sizeof w->masks);
+  fill_span(w, AFTER_AT, w->after, sizeof w->after);
   assert_ok(slab_context_create_cl(w->cl, w->device, w->queue, NULL, &w->context));
   assert_ok(slab_scene_create(w->context, &w->scene));
   scene_fill(w->scene, 0);
@@ -135,6 +146,8 @@ static slab_status run_enqueue(world *w) {
                             .rays = {w->buffer, 0},
                             .results = {w->buffer, RESULTS_AT},
                             .invalid = {w->buffer, BATCH_BYTES - sizeof(cl_uint)},
+                            .masks = {w->action->with.own ? w->buffer : NULL, MASKS_AT},
+                            .after = {w->action->with.own ? w->buffer : NULL, AFTER_AT},
                             .counted = {w->action->with.counted ? w->buffer : NULL, offsetof(slab_ray, t_max)}};
   return slab_enqueue(w->scene, &batch, w->queue, 0, NULL, (cl_event *)(void *)w->outcome);
 }
@@ -235,6 +248,12 @@ const action actions_cl[] = {
      .undo = undo_enqueue,
      .tells_late = tells_late,
      .with = {.counted = 1}},
+    {.name = "slab_enqueue, masks and after",
+     .begin = begin_batch,
+     .run = run_enqueue,
+     .undo = undo_enqueue,
+     .tells_late = tells_late,
+     .with = {.own = 1}},
     {.name = "slab_enqueue, no rays",
      .begin = begin_batch,
      .run = run_enqueue,

@@ -81,6 +81,13 @@ void scene_rays(slab_ray *rays, slab_primitive_id *skips, size_t n) {
   }
 }
 
+void scene_own(uint32_t *masks, slab_short_hit *after, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    masks[i] = i % 7 ? UINT32_MAX : 0;
+    after[i] = i % 2 ? (slab_short_hit){-INFINITY, SLAB_MISS, SLAB_MISS} : (slab_short_hit){1.0f, 0, 0};
+  }
+}
+
 void scene_shapes(slab_shape shape, size_t n, void *shapes) {
   slab_sphere *spheres = shapes;
   slab_box *boxes = shapes;

@@ -12,6 +12,8 @@ void scene_fill(slab_scene *, uint32_t boxes);
 slab_status scene_change(slab_scene *, slab_shape, uint32_t boxes);
 /* Hits, misses and invalid rays, and for each ray a primitive that it skips. */
 void scene_rays(slab_ray *rays, slab_primitive_id *skips, size_t n);
+/* Masks of rays, some of which see nothing, and hits to begin after, some of which come before all. */
+void scene_own(uint32_t *masks, slab_short_hit *after, size_t n);
 /* Writes n spheres or boxes for slab_pairs. */
 void scene_shapes(slab_shape, size_t n, void *shapes);
 

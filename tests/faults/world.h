@@ -21,6 +21,8 @@ typedef struct world {
   slab_scene *scene, *model; /* model: where the scene gets instances */
   slab_ray rays[WORLD_RAYS_MOST];
   slab_primitive_id skips[WORLD_RAYS_MOST];
+  uint32_t masks[WORLD_RAYS_MOST];
+  slab_short_hit after[WORLD_RAYS_MOST];
   unsigned char *results; /* of an earlier cast, for slab_check; or the bytes of a packed scene, */
   size_t packed;          /* and their number */
   uint64_t offsets[WORLD_RAYS_MOST + 1];
@@ -43,6 +45,7 @@ typedef struct setting {
   int empty;           /* no rays */
   int many;            /* WORLD_RAYS_MOST rays, so that threads share pairs and checks */
   int required_only;   /* slab_all without hits */
+  int own;             /* rays have masks, and but for intervals hits to begin after */
   int counted;         /* the number of rays is in a buffer */
   const char *devices; /* several devices, if there are some; NULL: one device */
 } setting;

@@ -18,6 +18,21 @@ typedef void compressed_cut(size_t, const slab_ray *, void *results, const uint3
                             const float *, const float *, const float *, const float *, const slab_primitive_id *skips,
                             volatile uint32_t *invalid, cast_uniforms, const void *, const void *, const void *,
                             const void *);
+/* Of rays with masks and hits of their own. */
+typedef void own_flat_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets, const geometry_entry *,
+                          const float *, const float *, const float *, const float *, const slab_primitive_id *skips,
+                          volatile uint32_t *invalid, cast_uniforms, const uint32_t *masks,
+                          const slab_short_hit *after);
+typedef void own_wide_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets, const geometry_entry *,
+                          const float *, const float *, const float *, const float *, const slab_primitive_id *skips,
+                          volatile uint32_t *invalid, cast_uniforms, const void *, const void *, const void *,
+                          const void *, const uint8_t *fallback, const uint32_t *sorted, const uint32_t *masks,
+                          const slab_short_hit *after);
+typedef void own_compressed_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets,
+                                const geometry_entry *, const float *, const float *, const float *, const float *,
+                                const slab_primitive_id *skips, volatile uint32_t *invalid, cast_uniforms, const void *,
+                                const void *, const void *, const void *, const uint32_t *masks,
+                                const slab_short_hit *after);
 typedef void refit_places(size_t, const uint32_t *blocks, uint32_t *places, uint32_t count);
 typedef void refit_triangles(size_t, const uint32_t *vertices, const uint32_t *indices, const uint32_t *places,
                              uint32_t *blocks, uint32_t global_id_base, uint32_t count);
@@ -33,7 +48,11 @@ uint32_t pretended_part_units, pretended_part_nodes;
   extern wide_cut pretended_wide_cut_q##query; \
   extern compressed_cut pretended_compressed_cut_q##query;
 QUERIES(DECLARE_CUT)
+extern own_flat_cut pretended_flat_cut_own;
+extern own_wide_cut pretended_wide_cut_own;
+extern own_compressed_cut pretended_compressed_cut_own;
 extern native_wide pretended_wide_whole_q4, pretended_wide_placed_q4;
+extern native_own_wide pretended_wide_whole_own, pretended_wide_placed_own;
 extern refit_places pretended_places_there;
 extern refit_triangles pretended_triangles_there;
 extern refit_nodes pretended_nodes_there;
@@ -53,16 +72,21 @@ static compressed_cut *const compressed_ones_cut[] = {
 static native_kernel native_of(const program_key *key, native_program program) {
   const native_level *level = native_levels;
   while (level->lanes != 1) level++;
-  const native_kinds kinds = key->instances ? KINDS_instances : KINDS_all;
+  const uint32_t query = key->own ? QUERY_TOLD : (uint32_t)key->query;
+  const native_kinds kinds = key->own         ? (key->instances ? KINDS_own_instances : KINDS_own)
+                             : key->instances ? KINDS_instances
+                                              : KINDS_all;
   for (const native_variant *v = level->variants; v->program != NATIVE_END; v++)
-    if (v->program == program && v->query == key->query && v->kinds == kinds) return v->kernel;
+    if (v->program == program && v->query == query && v->kinds == kinds) return v->kernel;
   police_ends_with("there is no kernel %s", kernels_name(key, 0));
 }
 
 /* Of a program that is not cut, and no refit. */
 static native_kernel whole_of(const program_key *key) {
-  if (key->source == PROGRAM_WIDE && key->query == SLAB_ALL)
-    return (native_kernel){.wide = key->instances ? pretended_wide_placed_q4 : pretended_wide_whole_q4};
+  const bool lists = key->source == PROGRAM_WIDE && key->query == SLAB_ALL;
+  if (lists && key->own)
+    return (native_kernel){.own_wide = key->instances ? pretended_wide_placed_own : pretended_wide_whole_own};
+  if (lists) return (native_kernel){.wide = key->instances ? pretended_wide_placed_q4 : pretended_wide_whole_q4};
   return native_of(key, key->source == PROGRAM_FLAT    ? NATIVE_FLAT
                         : key->source == PROGRAM_WIDE  ? NATIVE_WIDE
                         : key->source == PROGRAM_PAIRS ? NATIVE_PAIRS
@@ -99,10 +123,12 @@ static void describe_cast(kernel_made *k) {
   add(k, MAY_READ, 0, 1);           /* skips */
   add(k, MAY_WRITE, 0, 1);          /* the count of invalid rays */
   add(k, VALUE, sizeof(cast_uniforms), 1);
-  if (key->source == PROGRAM_FLAT) return;
-  add(k, READS, 0, 1); /* nodes */
-  add(k, MAY_READ, 0, buffers - 1);
+  if (key->source != PROGRAM_FLAT) {
+    add(k, READS, 0, 1); /* nodes */
+    add(k, MAY_READ, 0, buffers - 1);
+  }
   if (key->source == PROGRAM_WIDE) add(k, MAY_READ, 0, 2); /* what packets left, and the order */
+  if (key->own) add(k, MAY_READ, 0, 2);                    /* masks, and hits to begin after */
 }
 
 static void describe_refit(kernel_made *k) {
@@ -145,6 +171,16 @@ static uint32_t number(const kernel_call *c, uint32_t nth) { return *(const uint
 #define CAST_END(c, more) at(c, more), at(c, (more) + 1), *(const cast_uniforms *)(const void *)(c)->values[0]
 #define CUT(c, from) at(c, from), at(c, (from) + 1), at(c, (from) + 2), at(c, (from) + 3)
 
+static void run_own(const kernel_call *c, native_kernel own, size_t item) {
+  const program_source source = c->program.key.source;
+  if (source == PROGRAM_FLAT)
+    own.own_flat(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9));
+  else if (source == PROGRAM_WIDE)
+    own.own_wide(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10), at(c, 11), at(c, 12));
+  else
+    own.own_compressed(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10));
+}
+
 static void run_whole(const kernel_call *c, native_kernel own, size_t item) {
   const program_source source = c->program.key.source;
   if (source == PROGRAM_FLAT)
@@ -155,6 +191,19 @@ static void run_whole(const kernel_call *c, native_kernel own, size_t item) {
     own.compressed(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8));
   else
     own.pairs(item, at(c, 0), at(c, 1), at(c, 2), number(c, 0), number(c, 1), number(c, 2));
+}
+
+static void run_own_cut(const kernel_call *c, native_kernel unused, size_t item) {
+  (void)unused;
+  const program_source source = c->program.key.source;
+  if (source == PROGRAM_FLAT)
+    pretended_flat_cut_own(CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), at(c, 11), at(c, 12));
+  else if (source == PROGRAM_WIDE)
+    pretended_wide_cut_own(CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), CUT(c, 11), at(c, 15),
+                           at(c, 16), at(c, 17), at(c, 18));
+  else
+    pretended_compressed_cut_own(CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), CUT(c, 11), at(c, 15),
+                                 at(c, 16));
 }
 
 static void run_cut(const kernel_call *c, native_kernel unused, size_t item) {
@@ -180,10 +229,18 @@ static void run_refit(const kernel_call *c, native_kernel unused, size_t item) {
                           *(const refit_costs *)(const void *)c->values[2]);
 }
 
+typedef void runner(const kernel_call *, native_kernel, size_t item);
+
+static runner *runner_of(const program_key *key) {
+  if (key->source == PROGRAM_REFIT) return run_refit;
+  if (key->own) return key->cut ? run_own_cut : run_own;
+  return key->cut ? run_cut : run_whole;
+}
+
 void kernels_run(const kernel_call *c) {
   const program_key *key = &c->program.key;
-  const bool refits = key->source == PROGRAM_REFIT, whole = !refits && !key->cut;
-  void (*const run)(const kernel_call *, native_kernel, size_t) = refits ? run_refit : whole ? run_whole : run_cut;
+  const bool whole = key->source != PROGRAM_REFIT && !key->cut;
+  runner *const run = runner_of(key);
   const native_kernel own = whole ? whole_of(key) : (native_kernel){0};
   for (uint32_t i = 0; i < KERNEL_ARGUMENTS; i++)
     if (c->buffers[i] != NULL) buffers_for_kernel(c->buffers[i], c->writes[i], c->name);
