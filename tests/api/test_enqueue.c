@@ -108,6 +108,25 @@ static void masks_and_hits_of_rays_give_the_bits_of_the_call(void **state) {
   job_destroy(&j);
 }
 
+/* In the caller's memory nobody refuses it. Every seventh ray, of which the call is told that it follows a miss. */
+static void a_t_that_is_no_number_makes_the_ray_invalid(void **state) {
+  const fixture *f = *state;
+  static slab_short_hit after[N];
+  assert_ok(slab_nearest(f->scene, f->rays, N, after, NULL));
+  for (size_t i = 0; i < N; i += 7) after[i] = (slab_short_hit){INFINITY, SLAB_MISS, SLAB_MISS};
+  job j = job_of(f, SLAB_NEAREST, N, &(slab_cast_options){.after = after});
+  slab_short_hit *want = (void *)j.want, *given = (void *)(j.before + j.batch.after.offset);
+  for (size_t i = 0; i < N; i += 7) {
+    j.invalid += want[i].geometry != SLAB_INVALID;
+    want[i] = (slab_short_hit){INFINITY, SLAB_INVALID, SLAB_INVALID};
+    given[i].t = NAN;
+  }
+  assert_cl(clEnqueueWriteBuffer(f->in_order, j.buffer, CL_TRUE, 0, j.size, j.before, 0, NULL, NULL));
+  run_job(f, &j, f->in_order);
+  job_verify(&j, f->in_order, 1);
+  job_destroy(&j);
+}
+
 /* Scenes that stand in each other have kernels of their own. */
 static void instances_give_the_bits_of_the_call(void **state) {
   const fixture *f = *state;
@@ -522,6 +541,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_query_and_option_gives_the_bits_of_the_call),
       cmocka_unit_test(masks_and_hits_of_rays_give_the_bits_of_the_call),
+      cmocka_unit_test(a_t_that_is_no_number_makes_the_ray_invalid),
       cmocka_unit_test(instances_give_the_bits_of_the_call),
       cmocka_unit_test(every_option_changes_an_answer),
       cmocka_unit_test(closed_edges_are_closed_here_too),
