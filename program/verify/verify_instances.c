@@ -39,9 +39,9 @@ static slab_status change(nested *m) {
   return status;
 }
 
-/* One query of each turn is walked by, which OpenCL compiles programs for. */
+/* One query of each turn is walked by, for which OpenCL compiles programs. In the first it is all. */
 static bool is_walked(const verify_run *run) {
-  return run->batch % ANSWER_QUERIES == (uint64_t)verify_spread(run->batch / ANSWER_QUERIES);
+  return run->batch % ANSWER_QUERIES == (uint64_t)verify_spread(run->batch / ANSWER_QUERIES + 1);
 }
 
 static int judge_nested(verify_run *run, nested *m, slab_query query, size_t n) {

@@ -108,6 +108,12 @@ static void compare(const walk *w) {
 
 /* ---- where rays begin ---- */
 
+/* A t that is NaN, which a device may give that is wrong, would be refused; nothing follows it instead. */
+static slab_short_hit place_of(const slab_hit *hit) {
+  if (isnan(hit->t)) return (slab_short_hit){INFINITY, SLAB_MISS, SLAB_MISS};
+  return (slab_short_hit){hit->t, hit->primitive, hit->geometry};
+}
+
 static void begin_before_all(const walk *w) {
   for (size_t i = 0; i < w->n; i++) w->run->after[i] = (slab_short_hit){-INFINITY, SLAB_MISS, SLAB_MISS};
 }
@@ -118,7 +124,7 @@ static size_t go_on(const walk *w) {
   for (size_t i = 0; i < w->n; i++) {
     const rest r = rest_of(w, i);
     const slab_hit next = next_of(w, i, r);
-    w->run->after[i] = (slab_short_hit){next.t, next.primitive, next.geometry};
+    w->run->after[i] = place_of(&next);
     hits += r.count > 0;
   }
   return hits;
@@ -127,7 +133,7 @@ static size_t go_on(const walk *w) {
 /* A place at one of the hits, beside it by ids or by the next t, where all begins or ends, or away from hits, which the
  * oracle can judge. */
 static slab_short_hit place_at(random_state *random, const slab_hit *hit) {
-  slab_short_hit place = {hit->t, hit->primitive, hit->geometry};
+  slab_short_hit place = place_of(hit);
   switch (random_below(random, 8)) {
     case 0:
       place.t = nextafterf(hit->t, -INFINITY);

@@ -85,7 +85,8 @@ expect_refusal 2 'option --rays: "0" is not' slabcast verify --rays 0
 
 # ---- every group can fail ----
 [[ -n $layer ]] || exit 0
-# The bit is of the first answer: of the first read-back, or of the first after one that a group casts to aim with.
+# The bit is of the first answer: of the first read-back, or of the first after those that a group casts to aim with, or
+# to walk by.
 flipped() {
   local group=$1 read=$2
   rm -f flips
@@ -98,6 +99,7 @@ flipped() {
 }
 for group in "${groups[@]}"; do
   case $group in
+    after) flipped "$group" 7 ;;
     skip | ranges) flipped "$group" 3 ;;
     *) flipped "$group" 1 ;;
   esac
