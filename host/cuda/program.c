@@ -6,7 +6,7 @@
 #include "cuda/cuda.h"
 #include "cuda/ptx.h"
 
-/* Arguments of a kernel at most, and bytes of one: the uniforms of a cast are the largest. */
+/* Arguments of a kernel at most. */
 enum { ARGUMENTS_MOST = 20 };
 
 struct gpu_program {
@@ -16,7 +16,7 @@ struct gpu_program {
 
 typedef union argument {
   CUdeviceptr buffer;
-  unsigned char bytes[sizeof(cast_uniforms)];
+  unsigned char bytes[sizeof(gpu_value)];
 } argument;
 
 struct gpu_kernel {

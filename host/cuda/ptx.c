@@ -46,8 +46,8 @@ static const char *kinds_of(const program_key *key) {
 static slab_status ptx_name(const program_key *key, char *name, size_t size) {
   const char *edges = key->closed ? "-closed" : "";
   const bool compressed = key->source == PROGRAM_COMPRESSED;
-  if (key->source == PROGRAM_PAIRS || key->source == PROGRAM_REFIT)
-    snprintf(name, size, "%s", key->source == PROGRAM_PAIRS ? "pairs" : "refit");
+  if (key->source == PROGRAM_PAIRS || key->source == PROGRAM_RAYS || key->source == PROGRAM_REFIT)
+    snprintf(name, size, "%s", key->source == PROGRAM_PAIRS ? "pairs" : key->source == PROGRAM_RAYS ? "rays" : "refit");
   else if (key->own && !key->cut) /* of every query and kind, and of both edges */
     snprintf(name, size, "%s-own%s", compressed ? "compressed" : "flat", key->instances ? "-instances" : "");
   else if ((compressed || key->source == PROGRAM_FLAT) && !key->cut)

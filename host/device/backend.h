@@ -8,6 +8,7 @@
 #include "device/found.h"
 #include "record/chunk.h"
 #include "record/device.h"
+#include "record/set_rays.h"
 #include "record/snapshot.h"
 #include "slabcast.h"
 #include "work/uniforms.h"
@@ -86,6 +87,9 @@ struct backend {
   /* Casts all rays of a call at once, at most FEW_RAYS, on the caller's thread; flat: by brute force, which the scene
    * has beside its BVH. NULL: the backend has nothing that is faster for few rays than a chunk. */
   slab_status (*few)(const cast *, const device_scene *, bool flat, chunk_outcome *);
+
+  /* Writes rays of a set. */
+  slab_status (*make_rays)(device *, const set_rays *, slab_ray *);
 
   /* Intersects ray i with shape i. The shapes are accepted ones, as the caller gave them. */
   slab_status (*pairs)(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data/ray_set.h"
+#include "data/types.h"
 #include "device/found.h"
 #include "gpu/program_key.h"
 #include "record/device.h"
@@ -36,6 +38,12 @@ typedef enum gpu_memory {
   GPU_GIVEN, /* the given bytes themselves, which outlive the buffer */
   GPU_PINNED /* the host's, where copies to and from it are fastest. A driver may refuse it: casts go on without */
 } gpu_memory;
+
+/* The largest values that a kernel takes. */
+typedef union gpu_value {
+  cast_uniforms cast;
+  ray_set set;
+} gpu_value;
 
 /* A kernel's argument. size 0: a buffer, or none where that is NULL; else a value of so many bytes. */
 typedef struct gpu_argument {

@@ -15,6 +15,7 @@ typedef enum program_source {
   PROGRAM_PACKET,
   PROGRAM_ATTRIBUTES,
   PROGRAM_PAIRS,
+  PROGRAM_RAYS,
   PROGRAM_REFIT
 } program_source;
 

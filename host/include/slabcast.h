@@ -495,6 +495,74 @@ SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray 
 
 /** @} */
 
+/** @defgroup sets Sets of rays
+ * Rays that a formula makes: of cameras, of a sensor's beams, from points into directions, from points to points. A set
+ * is a description of some hundred bytes and the caller's tables, and its rays need not be stored. docs/contract.md has
+ * the formulas: devices make the same bits.
+ *
+ * The rays of a set come in rows: ray r * columns + c is that of row r and column c.
+ * @{ */
+
+/** A pinhole camera. */
+typedef struct slab_camera {
+  float origin[3];  /**< where it is */
+  float forward[3]; /**< where it looks; its length is the distance of the image plane */
+  float right[3];   /**< to the right, half as long as the image plane is wide */
+  float up[3];      /**< upwards, half as long as the image plane is high */
+} slab_camera;
+
+/** Terms of a fisheye's polynomials. */
+#define SLAB_FISHEYE_TERMS 8
+
+/** A set of rays. The functions below fill it in; ranges and tables may be changed then. Tables are floats without gaps
+ * and are read by each call: the caller keeps them until it returns. */
+typedef struct slab_rays {
+  slab_rays_kind kind; /**< the formula */
+  uint32_t rows;       /**< of cameras pixels from the top, at most 2^24; else poses or points */
+  uint32_t columns;    /**< of cameras pixels from the left, at most 2^24; else beams, directions or points, at most
+                          2^31 */
+  float t_min;         /**< the range of every ray */
+  float t_max;         /**< the range's end */
+  slab_camera camera;  /**< of cameras; of a fisheye forward, right and up have unit length */
+  float across;        /**< of a fisheye: u at the right border of the image */
+  float along;         /**< of a fisheye: v at its upper border */
+  float limit;         /**< of a fisheye: pixels beyond u u + v v = limit have rays of an empty range */
+  float sine[SLAB_FISHEYE_TERMS];   /**< of a fisheye: its direction's part across, over its distance from the centre */
+  float cosine[SLAB_FISHEYE_TERMS]; /**< of a fisheye: its direction's part forward; both polynomials of u u + v v */
+  const float *of_rows;    /**< beams: rows times 12, the poses as transforms of instances are (3 x 4); directions and
+                              pairs: rows times 3, the points that rays begin at */
+  const float *normals;    /**< directions: rows times 3, unit normals: directions stand in the frame of their row's
+                              (x and y across it, z along it); NULL: they are the world's */
+  const float *of_columns; /**< beams: columns times 6, origin and direction in the sensor's frame; directions: columns
+                              times 3; pairs: columns times 3, the points that rays go to */
+} slab_rays;
+
+/** One ray for each pixel of an image, those of slab_camera_ray: the range is [0, inf). */
+SLAB_API slab_rays slab_rays_pinhole(const slab_camera *, uint32_t width, uint32_t height);
+/** The same with parallel rays: each pixel's begins at its place in the plane of the camera's origin, right and up, and
+ * has the direction `forward`. */
+SLAB_API slab_rays slab_rays_orthographic(const slab_camera *, uint32_t width, uint32_t height);
+/** A lens that sees a whole angle of `degrees`, above 0 and at most 360, in the circle that touches the shorter sides
+ * of the image. The angle from its axis is proportional to the distance from the centre (equidistant). Only the
+ * directions of the camera's vectors count. Directions have unit length but for 5e-6 (to 180 degrees 1e-7). */
+SLAB_API slab_rays slab_rays_fisheye(const slab_camera *, uint32_t width, uint32_t height, float degrees);
+/** A sensor's beams, `beams` times 6 floats, from each of its poses, `poses` times 12: spinning sensors have a pose for
+ * each firing. The range is [0, inf). */
+SLAB_API slab_rays slab_rays_beams(const float *pose, uint32_t poses, const float *beam, uint32_t beams);
+/** From each of `points` points into each of `directions` directions: skies, suns, hemispheres. The range is [0, inf).
+ */
+SLAB_API slab_rays slab_rays_directions(const float *point, uint32_t points, const float *direction,
+                                        uint32_t directions);
+/** slab_segment from each point of `from` to each of `to`. */
+SLAB_API slab_rays slab_rays_pairs(const float *from, uint32_t from_count, const float *to, uint32_t to_count);
+
+/** Writes n rays of a set, from ray `first` on, by the context's first device and on its threads.
+ * SLAB_INVALID_ARGUMENT: an argument is NULL, the set has no such kind, no rows or columns or too many, lacks a table,
+ * has a range that is NaN, or has fewer than first + n rays; SLAB_OUT_OF_MEMORY, SLAB_BUILD_FAILED, SLAB_DEVICE_FAILED.
+ * Any thread. */
+SLAB_API slab_status slab_rays_write(slab_context *, const slab_rays *, uint64_t first, size_t n, slab_ray *rays);
+/** @} */
+
 /** @defgroup programs Kernels of your own
  * Kernels that trace rays themselves, by the functions of slabcast_device.h.
  * @{ */
@@ -657,14 +725,6 @@ static inline slab_obb slab_obb_from_matrix(const float m[16], const float half_
                   {{m[0], m[4], m[8]}, {m[1], m[5], m[9]}, {m[2], m[6], m[10]}}};
   return box;
 }
-
-/** A pinhole camera. */
-typedef struct slab_camera {
-  float origin[3];  /**< where it is */
-  float forward[3]; /**< where it looks; its length is the distance of the image plane */
-  float right[3];   /**< to the right, half as long as the image plane is wide */
-  float up[3];      /**< upwards, half as long as the image plane is high */
-} slab_camera;
 
 /** A camera at `from` that looks to `to`. Vertical field of view in degrees, 0 < fov < 180; aspect = width / height. */
 SLAB_API slab_camera slab_camera_look_at(const float from[3], const float to[3], const float up[3], float fov_degrees,

@@ -38,6 +38,19 @@ typedef enum slab_query {
 /** How many queries there are in this version. */
 #define SLAB_QUERY_COUNT 7
 
+/** Formulas that make rays (slab_rays). Of each set the rays come in rows, one after the other. */
+typedef enum slab_rays_kind {
+  SLAB_RAYS_PINHOLE,      /**< slab_camera_ray of each pixel */
+  SLAB_RAYS_ORTHOGRAPHIC, /**< parallel ones through each pixel */
+  SLAB_RAYS_FISHEYE,      /**< through each pixel of a round lens */
+  SLAB_RAYS_BEAMS,        /**< a sensor's beams from each of its poses */
+  SLAB_RAYS_DIRECTIONS,   /**< from each point into each direction */
+  SLAB_RAYS_PAIRS         /**< from each point to each of other points */
+} slab_rays_kind;
+
+/** How many kinds of sets there are in this version. */
+#define SLAB_RAYS_KIND_COUNT 6
+
 /** Culling drops crossings, not primitives: with front faces culled a solid seen from outside reports its exit. It does
  * not apply to SLAB_INTERVAL. */
 typedef enum slab_cull { SLAB_CULL_NONE, SLAB_CULL_BACK, SLAB_CULL_FRONT } slab_cull;

@@ -557,6 +557,36 @@ slab_status native_few(const cast *c, const device_scene *on, bool flat, chunk_o
   return SLAB_OK;
 }
 
+/* ---- rays of a set ---- */
+
+enum { MADE_A_PIECE = 4096 };
+
+typedef struct make_job {
+  native_rays *kernel;
+  const set_rays *of;
+  size_t done; /* rays before this run */
+  uint32_t count;
+  slab_ray *rays;
+} make_job;
+
+static void make_piece(void *argument, size_t number) {
+  const make_job *job = argument;
+  const set_rays *of = job->of;
+  job->kernel(number, of->of_rows, of->normals, of->of_columns, job->rays + job->done, of->set,
+              set_row_of(of, job->done), set_column_of(of, job->done), job->count, MADE_A_PIECE);
+}
+
+slab_status native_make_rays(device *d, const set_rays *of, slab_ray *rays) {
+  const native_device *opened = d->opened;
+  make_job job = {opened->of[NATIVE_RAYS][SLAB_CLOSEST][KINDS_all]->kernel.rays, of, 0, 0, rays};
+  for (; job.done < of->count; job.done += job.count) {
+    const size_t rest = of->count - job.done;
+    job.count = rest < MADE_AT_ONCE ? (uint32_t)rest : MADE_AT_ONCE;
+    pool_run(d->info.compute_units, ((size_t)job.count + MADE_A_PIECE - 1) / MADE_A_PIECE, make_piece, &job);
+  }
+  return SLAB_OK;
+}
+
 /* ---- pairs ---- */
 
 enum { PAIRS_A_PIECE = 256 };

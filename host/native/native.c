@@ -162,5 +162,6 @@ const backend native_backend = {
     .abandon = native_abandon,
     .settle = native_settle,
     .few = native_few,
+    .make_rays = native_make_rays,
     .pairs = native_cast_pairs,
 };

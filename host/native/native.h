@@ -3,6 +3,7 @@
 #ifndef SLABCAST_NATIVE_NATIVE_H
 #define SLABCAST_NATIVE_NATIVE_H
 
+#include "data/ray_set.h"
 #include "data/types.h"
 #include "device/backend.h"
 
@@ -32,6 +33,8 @@ typedef void native_own_compressed(size_t work_item, const slab_ray *, void *res
                                    const uint32_t *masks, const slab_short_hit *after);
 typedef void native_pairs(size_t work_item, const slab_ray *, const float *shapes, slab_interval *, uint32_t kind,
                           uint32_t count, uint32_t first);
+typedef void native_rays(size_t work_item, const float *of_rows, const float *normals, const float *of_columns,
+                         slab_ray *, ray_set, uint32_t row, uint32_t column, uint32_t count, uint32_t each);
 
 /* Declarations of kernels by their program, for the table that cmake/native.cmake writes. */
 #define KERNEL_OF_flat(name) native_flat name
@@ -43,6 +46,7 @@ typedef void native_pairs(size_t work_item, const slab_ray *, const float *shape
 #define KERNEL_OF_own_wide(name) native_own_wide name
 #define KERNEL_OF_own_compressed(name) native_own_compressed name
 #define KERNEL_OF_pairs(name) native_pairs name
+#define KERNEL_OF_rays(name) native_rays name
 
 typedef enum native_program {
   NATIVE_END, /* of a table */
@@ -53,6 +57,7 @@ typedef enum native_program {
   NATIVE_ATTRIBUTES,
   NATIVE_COMPRESSED,
   NATIVE_PAIRS,
+  NATIVE_RAYS,
   NATIVE_PROGRAMS
 } native_program;
 
@@ -74,6 +79,7 @@ typedef union native_kernel {
   native_own_wide *own_wide;
   native_own_compressed *own_compressed;
   native_pairs *pairs;
+  native_rays *rays;
 } native_kernel;
 
 typedef struct native_variant {
@@ -119,5 +125,6 @@ void native_abandon(const device_scene *, chunk *);
 slab_status native_settle(const device_scene *, chunk *);
 slab_status native_few(const cast *, const device_scene *, bool flat, chunk_outcome *);
 slab_status native_cast_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
+slab_status native_make_rays(device *, const set_rays *, slab_ray *);
 
 #endif

@@ -20,6 +20,7 @@ static const struct {
     [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_count},
     [PROGRAM_ATTRIBUTES] = {embedded_attributes, &embedded_attributes_count},
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_count},
+    [PROGRAM_RAYS] = {embedded_rays, &embedded_rays_count},
     [PROGRAM_REFIT] = {embedded_refit, &embedded_refit_count},
 };
 

@@ -1,0 +1,74 @@
+/* slab_rays_write: rays of a set, by a device. */
+#include <string.h>
+
+#include "base/arithmetic.h"
+#include "base/status.h"
+#include "device/backend.h"
+#include "device/context.h"
+#include "schedule/ray_sets.h"
+
+static bool is_camera(const slab_rays *s) { return s->kind <= SLAB_RAYS_FISHEYE; }
+
+static slab_status check_size(const char *function, const char *what, uint32_t size, uint32_t most) {
+  if (size >= 1 && size <= most) return SLAB_OK;
+  return fail(SLAB_INVALID_ARGUMENT, "%s: the set has %u %s, and 1 to %u are allowed", function, size, what, most);
+}
+
+static slab_status check_tables(const char *function, const slab_rays *s) {
+  const char *missing = s->of_rows == NULL ? "of_rows" : s->of_columns == NULL ? "of_columns" : NULL;
+  if (!is_camera(s) && missing != NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the set's %s is NULL", function, missing);
+  if (s->normals != NULL && s->kind != SLAB_RAYS_DIRECTIONS)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the set has normals, and only directions take them", function);
+  return SLAB_OK;
+}
+
+slab_status ray_set_check(const char *function, const slab_rays *s) {
+  if ((unsigned)s->kind >= SLAB_RAYS_KIND_COUNT)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the set's kind is %d, not a slab_rays_kind", function, (int)s->kind);
+  if (s->t_min != s->t_min || s->t_max != s->t_max)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the set's %s is NaN", function, s->t_min != s->t_min ? "t_min" : "t_max");
+  slab_status status = check_size(function, "rows", s->rows, is_camera(s) ? 1u << 24 : UINT32_MAX);
+  if (status == SLAB_OK) status = check_size(function, "columns", s->columns, is_camera(s) ? 1u << 24 : 1u << 31);
+  return status == SLAB_OK ? check_tables(function, s) : status;
+}
+
+set_rays ray_set_all(const slab_rays *s) {
+  set_rays all = {
+      .of_rows = s->of_rows, .normals = s->normals, .of_columns = s->of_columns, .count = (size_t)s->rows * s->columns};
+  ray_set *set = &all.set;
+  set->kind = (uint32_t)s->kind;
+  set->rows = s->rows;
+  set->columns = s->columns;
+  set->framed = s->normals != NULL;
+  set->t_min = s->t_min;
+  set->t_max = s->t_max;
+  memcpy(set->origin, s->camera.origin, sizeof set->origin);
+  memcpy(set->forward, s->camera.forward, sizeof set->forward);
+  memcpy(set->right, s->camera.right, sizeof set->right);
+  memcpy(set->up, s->camera.up, sizeof set->up);
+  set->across = s->across;
+  set->along = s->along;
+  set->limit = s->limit;
+  memcpy(set->sine, s->sine, sizeof set->sine);
+  memcpy(set->cosine, s->cosine, sizeof set->cosine);
+  return all;
+}
+
+slab_status slab_rays_write(slab_context *context, const slab_rays *s, uint64_t first, size_t n, slab_ray *rays) {
+  ARITHMETIC callers = arithmetic_begin();
+  const char *missing = context == NULL ? "context" : s == NULL ? "set" : rays == NULL && n > 0 ? "rays" : NULL;
+  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_rays_write: %s is NULL", missing);
+  slab_status status = context_check_process(context, "slab_rays_write");
+  if (status == SLAB_OK) status = ray_set_check("slab_rays_write", s);
+  if (status != SLAB_OK || n == 0) return status;
+  const uint64_t all = (uint64_t)s->rows * s->columns;
+  if (first > all || all - first < n)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_rays_write: %zu rays from %llu on, and the set has %llu", n,
+                (unsigned long long)first, (unsigned long long)all);
+  set_rays some = ray_set_all(s);
+  some.first = first;
+  some.count = n;
+  device *d = &context->devices[0];
+  return d->backend->make_rays(d, &some, rays);
+}
