@@ -26,12 +26,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/ray_set.h"
 #include "data/types.h"
 #include "standin.h"
 
 enum { CU_STREAM_LEGACY = 1, CU_STREAM_PER_THREAD = 2, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9 }; /* Python's */
 enum { CUDA_ERROR_ALREADY_REGISTERED = 712, CUDA_ERROR_NOT_REGISTERED = 713 };                    /* callers' */
-enum { PARAMETERS = 16, CARDS = 8, CONTEXTS = 2 * CARDS, DEPTH = 8 };
+enum { PARAMETERS = 16, PARAMETER_BYTES = 256, CARDS = 8, CONTEXTS = 2 * CARDS, DEPTH = 8 };
 enum { GAP = 4096 }; /* bytes between allocations: who reaches beyond one is not in another */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
@@ -82,7 +83,7 @@ typedef struct command {
   bool counts;
   unsigned groups, group;
   unsigned shape[2][3]; /* of the user's: blocks, and threads of a block, along x, y and z */
-  unsigned char parameters[PARAMETERS][sizeof(cast_uniforms)];
+  unsigned char parameters[PARAMETERS][PARAMETER_BYTES];
   CUDA_MEMCPY2D rows;
   void *staged; /* a copy of pageable memory, as a card's driver makes one */
   struct command *next;
@@ -430,7 +431,7 @@ static void read_parameters(const char *entry, CUfunction f) {
   for (const char *at = strstr(entry, ".param"); at != NULL && at < stop; at = strstr(at + 1, ".param")) {
     size_t bytes = strncmp(at, ".param .u64", 11) == 0 ? 8 : strncmp(at, ".param .u32", 11) == 0 ? 4 : 0;
     if (bytes == 0 && sscanf(at, ".param .align %*d .b8 %*[^[][%zu]", &bytes) != 1) die("a parameter like %.40s", at);
-    if (f->count == PARAMETERS || bytes > sizeof(cast_uniforms)) die("a parameter of %zu bytes", bytes);
+    if (f->count == PARAMETERS || bytes > PARAMETER_BYTES) die("a parameter of %zu bytes", bytes);
     f->sizes[f->count++] = bytes;
   }
 }
@@ -517,7 +518,7 @@ static void find_user(CUfunction f, CUmodule module, const char *name) {
   if (f->user->count > PARAMETERS) die("%d parameters", f->user->count);
   for (; f->count < f->user->count; f->count++) {
     f->sizes[f->count] = f->user->sizes[f->count];
-    if (f->sizes[f->count] > sizeof(cast_uniforms)) die("a parameter of %zu bytes", f->sizes[f->count]);
+    if (f->sizes[f->count] > PARAMETER_BYTES) die("a parameter of %zu bytes", f->sizes[f->count]);
   }
 }
 
@@ -743,6 +744,7 @@ typedef void own_flat_kernel(void *, void *, void *, void *, void *, void *, voi
 typedef void own_compressed_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *,
                                    void *, void *, void *, uint32_t);
 typedef void pairs_kernel(void *, void *, void *, uint32_t, uint32_t, uint32_t);
+typedef void rays_kernel(void *, void *, void *, void *, ray_set, uint32_t, uint32_t, uint32_t, uint32_t);
 typedef void places_kernel(void *, void *, uint32_t);
 typedef void triangles_kernel(void *, void *, void *, void *, uint32_t, uint32_t);
 typedef void nodes_kernel(void *, void *, void *, void *, void *, uint32_t, uint32_t, refit_costs);
@@ -780,6 +782,10 @@ static void run_item(const command *c) {
     ((compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), P(9), word(c, 10));
   } else if (strcmp(name, "pairs") == 0) {
     ((pairs_kernel *)f)(P(0), P(1), P(2), word(c, 3), word(c, 4), word(c, 5));
+  } else if (strcmp(name, "rays") == 0) {
+    ray_set set;
+    memcpy(&set, c->parameters[4], sizeof set);
+    ((rays_kernel *)f)(P(0), P(1), P(2), P(3), set, word(c, 5), word(c, 6), word(c, 7), word(c, 8));
   } else if (strcmp(name, "places") == 0) {
     ((places_kernel *)f)(P(0), P(1), word(c, 2));
   } else if (strcmp(name, "triangles") == 0) {

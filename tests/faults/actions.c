@@ -302,6 +302,20 @@ static slab_status run_pairs(world *w) {
   return slab_pairs(w->context, w->action->with.shape, w->rays, shapes, rays_of(w), (void *)w->outcome);
 }
 
+/* The tables are the world's rays. many: on several threads. */
+static slab_status run_rays_write(world *w) {
+  enum { MADE = 10000 };
+  static slab_ray rays[MADE];
+  const size_t n = w->action->with.many ? MADE : 10;
+  const float *table = (const float *)(const void *)w->rays;
+  slab_rays set = slab_rays_directions(table, 16, table + 2, MADE / 16);
+  set.normals = table + 4;
+  const slab_status status = slab_rays_write(w->context, &set, 0, n, rays);
+  for (size_t i = 0; status == SLAB_OK && i < n; i++)
+    ((uint32_t *)(void *)w->outcome)[i % 8] ^= ((const uint32_t *)&rays[i])[i % 8];
+  return status;
+}
+
 static slab_status run_check(world *w) {
   const slab_cast_options options = options_of(w, NULL);
   return slab_check(w->scene, w->action->with.query, w->rays, w->action->with.many ? WORLD_RAYS_MOST : CHECKED,
@@ -543,6 +557,13 @@ const action actions[] = {
      .fresh = 1,
      .slow = 1,
      .with = {.shape = SLAB_BOX}},
+    {.name = "slab_rays_write", .begin = begin_context, .run = run_rays_write},
+    {.name = "slab_rays_write, many", .begin = begin_context, .run = run_rays_write, .with = {.many = 1}},
+    {.name = "slab_rays_write, first of its kind",
+     .begin = begin_context,
+     .run = run_rays_write,
+     .fresh = 1,
+     .slow = 1},
     CHECK("closest", SLAB_CLOSEST),
     {.name = "slab_check, many", .begin = begin_results, .run = run_check, .with = {.many = 1}},
     {.name = "slab_check, masks and after", .begin = begin_results, .run = run_check, .with = {.many = 1, .own = 1}},

@@ -90,18 +90,21 @@ static native_kernel whole_of(const program_key *key) {
   return native_of(key, key->source == PROGRAM_FLAT    ? NATIVE_FLAT
                         : key->source == PROGRAM_WIDE  ? NATIVE_WIDE
                         : key->source == PROGRAM_PAIRS ? NATIVE_PAIRS
+                        : key->source == PROGRAM_RAYS  ? NATIVE_RAYS
                                                        : NATIVE_COMPRESSED);
 }
 
 bool kernels_has(const program_key *key, uint32_t nth) {
   const bool casts = key->source == PROGRAM_FLAT || key->source == PROGRAM_WIDE || key->source == PROGRAM_COMPRESSED;
   if (key->cut && key->instances) return false;
-  return key->source == PROGRAM_REFIT ? nth <= KERNEL_NODES : nth == 0 && (casts || key->source == PROGRAM_PAIRS);
+  return key->source == PROGRAM_REFIT
+             ? nth <= KERNEL_NODES
+             : nth == 0 && (casts || key->source == PROGRAM_PAIRS || key->source == PROGRAM_RAYS);
 }
 
 const char *kernels_name(const program_key *key, uint32_t nth) {
   static const char *const refits[] = {"places", "triangles", "nodes"};
-  static const char *const names[] = {"flat", "wide", "compressed", "packets", "attributes", "pairs"};
+  static const char *const names[] = {"flat", "wide", "compressed", "packets", "attributes", "pairs", "rays"};
   return key->source == PROGRAM_REFIT ? refits[nth % 3] : names[key->source];
 }
 
@@ -153,6 +156,11 @@ void kernels_describe(kernel_made *k) {
     add(k, READS, 0, 2);
     add(k, WRITES, 0, 1);
     add(k, VALUE, sizeof(uint32_t), 3);
+  } else if (k->program.key.source == PROGRAM_RAYS) {
+    add(k, MAY_READ, 0, 3);
+    add(k, WRITES, 0, 1);
+    add(k, VALUE, sizeof(ray_set), 1);
+    add(k, VALUE, sizeof(uint32_t), 4);
   } else {
     describe_cast(k);
   }
@@ -189,6 +197,9 @@ static void run_whole(const kernel_call *c, native_kernel own, size_t item) {
     own.wide(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10));
   else if (source == PROGRAM_COMPRESSED)
     own.compressed(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8));
+  else if (source == PROGRAM_RAYS)
+    own.rays(item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), *(const ray_set *)(const void *)c->values[0], number(c, 1),
+             number(c, 2), number(c, 3), number(c, 4));
   else
     own.pairs(item, at(c, 0), at(c, 1), at(c, 2), number(c, 0), number(c, 1), number(c, 2));
 }
@@ -253,4 +264,4 @@ void kernels_run(const kernel_call *c) {
     if (c->buffers[i] != NULL) pages_protect(&c->buffers[i]->pages, false);
 }
 
-_Static_assert(sizeof(cast_uniforms) <= KERNEL_VALUE && sizeof(kernel_made) <= 6144, "there is room for arguments");
+_Static_assert(sizeof(gpu_value) <= KERNEL_VALUE && sizeof(kernel_made) <= 6144, "there is room for arguments");

@@ -45,7 +45,7 @@ typedef struct kernel_call {
   size_t items;
   uint64_t first, step; /* the order of the work-items: i * step + first, in their number */
   buffer *buffers[KERNEL_ARGUMENTS];
-  unsigned char values[4][KERNEL_VALUE]; /* those of the arguments that are values, in their order */
+  unsigned char values[5][KERNEL_VALUE]; /* those of the arguments that are values, in their order */
   bool writes[KERNEL_ARGUMENTS];
 } kernel_call;
 

@@ -169,6 +169,35 @@ static void instances_answer_as_the_processors(void **state) {
   slab_context_destroy(own);
 }
 
+/* Few rays of a set, and more than a launch makes. */
+static void sets_of_rays_are_the_processors(void **state) {
+  enum { ROWS = 700, COLUMNS = 800 };
+  (void)state;
+  slab_context *own = processor();
+  slab_context *context = open_as(&(pretended_kind){.pace = PRETENDED_LATE}, (slab_context_options){0});
+  slab_ray *got = harness_room(ROWS * COLUMNS * sizeof *got), *want = harness_room(ROWS * COLUMNS * sizeof *want);
+  float *table = harness_room(12 * ROWS * sizeof *table);
+  random_state random = harness_seeded(__func__);
+  for (int i = 0; i < 12 * ROWS; i++) table[i] = random_between(&random, -1, 1);
+  slab_rays sets[] = {slab_rays_directions(table, ROWS, table + 5, COLUMNS),
+                      slab_rays_beams(table, ROWS, table, COLUMNS),
+                      slab_rays_pinhole((const slab_camera *)(const void *)table, COLUMNS, ROWS)};
+  sets[0].normals = table + 9;
+  for (int s = 0; s < 3; s++)
+    for (size_t n = 1; n <= ROWS * COLUMNS; n = n == 1 ? 77 : n == 77 ? ROWS * COLUMNS : ROWS * COLUMNS + 1) {
+      const uint64_t first = ROWS * COLUMNS - n;
+      assert_ok(slab_rays_write(own, &sets[s], first, n, want));
+      assert_ok(slab_rays_write(context, &sets[s], first, n, got));
+      assert_same_bits(got, want, n, sizeof *got);
+      harness_count(n);
+    }
+  free(table);
+  free(got);
+  free(want);
+  slab_context_destroy(context);
+  slab_context_destroy(own);
+}
+
 /* Few pairs, and more than a launch has. */
 static void pairs_answer_as_the_processors(void **state) {
   enum { PAIRS = (1 << 20) + 1000 };
@@ -486,6 +515,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(answers_are_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(instances_answer_as_the_processors, nothing_is_left),
+      cmocka_unit_test_teardown(sets_of_rays_are_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(pairs_answer_as_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(casts_flush_what_they_begin, nothing_is_left),
       cmocka_unit_test_teardown(cut_scenes_answer_as_the_processors, nothing_is_left),

@@ -1,0 +1,310 @@
+/* Sets of rays: every device writes the bits of the formulas of docs/contract.md, which stand here once more. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { MOST = 40, ROWS = 37, COLUMNS = 53 };
+
+typedef struct fixture {
+  slab_context *context;
+  float poses[12 * ROWS], points[3 * ROWS], normals[3 * ROWS], beams[6 * COLUMNS], directions[3 * COLUMNS];
+  slab_camera camera;
+} fixture;
+
+static void fill(random_state *random, float *values, size_t n) {
+  for (size_t i = 0; i < n; i++) values[i] = random_between(random, -10.0f, 10.0f);
+}
+
+/* Unit vectors, among them those along the axes, and close to the place where the frame turns over. */
+static void fill_normals(random_state *random, float *normals, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    float *v = normals + 3 * i;
+    if (i < 6) {
+      v[0] = v[1] = v[2] = i % 2 == 0 ? 0.0f : -0.0f;
+      v[i / 2] = i % 2 == 0 ? 1.0f : -1.0f;
+      continue;
+    }
+    fill(random, v, 3);
+    if (i % 5 == 0) v[2] *= 1e-6f;
+    if (i % 7 == 0) v[0] *= 1e-6f, v[1] *= 1e-6f;
+    const double length = sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]);
+    for (int k = 0; k < 3; k++) v[k] = (float)(v[k] / length);
+  }
+}
+
+static int setup(void **state) {
+  random_state random = harness_seeded("test_ray_sets");
+  fixture *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  *state = f;
+  f->context = harness_context();
+  fill(&random, f->poses, 12 * ROWS);
+  fill(&random, f->points, 3 * ROWS);
+  fill(&random, f->beams, 6 * COLUMNS);
+  fill(&random, f->directions, 3 * COLUMNS);
+  fill_normals(&random, f->normals, ROWS);
+  const float from[3] = {1.5f, -2.0f, 3.0f}, to[3] = {0.1f, 0.2f, 0.3f}, up[3] = {0.0f, 0.0f, 1.0f};
+  f->camera = slab_camera_look_at(from, to, up, 50.0f, (float)COLUMNS / ROWS);
+  return 0;
+}
+
+static int teardown(void **state) {
+  fixture *f = *state;
+  slab_context_destroy(f->context);
+  free(f);
+  return 0;
+}
+
+/* ---- the formulas ---- */
+
+static void range_of(const slab_rays *s, slab_ray *ray) {
+  ray->t_min = s->t_min;
+  ray->t_max = s->t_max;
+}
+
+static float centre(uint32_t i, uint32_t n) { return (2.0f * (float)i + 1.0f) / (float)n; }
+
+static void orthographic(const slab_rays *s, uint32_t row, uint32_t column, slab_ray *ray) {
+  const slab_camera *c = &s->camera;
+  const float x = centre(column, s->columns) - 1.0f, y = 1.0f - centre(row, s->rows);
+  for (int k = 0; k < 3; k++) {
+    const float across = x * c->right[k], along = y * c->up[k];
+    ray->origin[k] = c->origin[k] + (across + along);
+    ray->direction[k] = c->forward[k];
+  }
+}
+
+static float series(const float *terms, float x) {
+  float sum = 0.0f;
+  for (int i = SLAB_FISHEYE_TERMS; i-- > 0;) sum = i == SLAB_FISHEYE_TERMS - 1 ? terms[i] : fmaf(sum, x, terms[i]);
+  return sum;
+}
+
+static void fisheye(const slab_rays *s, uint32_t row, uint32_t column, slab_ray *ray) {
+  const slab_camera *c = &s->camera;
+  const float u = (centre(column, s->columns) - 1.0f) * s->across, v = (1.0f - centre(row, s->rows)) * s->along;
+  const float vv = v * v, square = fmaf(u, u, vv);
+  for (int k = 0; k < 3; k++) {
+    const float up = v * c->up[k], side = series(s->sine, square) * fmaf(u, c->right[k], up);
+    ray->origin[k] = c->origin[k];
+    ray->direction[k] = fmaf(series(s->cosine, square), c->forward[k], side);
+  }
+  if (!(square <= s->limit)) {
+    ray->t_min = INFINITY;
+    ray->t_max = -INFINITY;
+  }
+}
+
+static float dot(float a0, float b0, float a1, float b1, float a2, float b2) {
+  const float first = a0 * b0;
+  return fmaf(a2, b2, fmaf(a1, b1, first));
+}
+
+static void beam(const slab_rays *s, uint32_t row, uint32_t column, slab_ray *ray) {
+  const float *m = s->of_rows + 12 * (size_t)row, *b = s->of_columns + 6 * (size_t)column;
+  for (int k = 0; k < 3; k++, m += 4) {
+    ray->origin[k] = fmaf(m[2], b[2], fmaf(m[1], b[1], fmaf(m[0], b[0], m[3])));
+    ray->direction[k] = dot(m[0], b[3], m[1], b[4], m[2], b[5]);
+  }
+}
+
+/* Duff et al., 2017. */
+static void frame_of(const float n[3], float across[3], float along[3]) {
+  const float sign = signbit(n[2]) ? -1.0f : 1.0f, a = -1.0f / (sign + n[2]), xy = n[0] * n[1], b = xy * a;
+  const float xx = sign * n[0] * n[0], yy = n[1] * n[1];
+  across[0] = fmaf(xx, a, 1.0f);
+  across[1] = sign * b;
+  across[2] = -sign * n[0];
+  along[0] = b;
+  along[1] = fmaf(yy, a, sign);
+  along[2] = -n[1];
+}
+
+static void direction(const slab_rays *s, uint32_t row, uint32_t column, slab_ray *ray) {
+  const float *point = s->of_rows + 3 * (size_t)row, *to = s->of_columns + 3 * (size_t)column;
+  float across[3], along[3];
+  memcpy(ray->origin, point, sizeof ray->origin);
+  memcpy(ray->direction, to, sizeof ray->direction);
+  if (s->normals == NULL) return;
+  const float *n = s->normals + 3 * (size_t)row;
+  frame_of(n, across, along);
+  for (int k = 0; k < 3; k++) ray->direction[k] = dot(to[0], across[k], to[1], along[k], to[2], n[k]);
+}
+
+static slab_ray ray_of(const slab_rays *s, uint64_t i) {
+  const uint32_t row = (uint32_t)(i / s->columns), column = (uint32_t)(i % s->columns);
+  slab_ray ray;
+  if (s->kind == SLAB_RAYS_PINHOLE) ray = slab_camera_ray(&s->camera, column, row, s->columns, s->rows);
+  if (s->kind == SLAB_RAYS_PAIRS) ray = slab_segment(s->of_rows + 3 * (size_t)row, s->of_columns + 3 * (size_t)column);
+  range_of(s, &ray);
+  if (s->kind == SLAB_RAYS_ORTHOGRAPHIC) orthographic(s, row, column, &ray);
+  if (s->kind == SLAB_RAYS_FISHEYE) fisheye(s, row, column, &ray);
+  if (s->kind == SLAB_RAYS_BEAMS) beam(s, row, column, &ray);
+  if (s->kind == SLAB_RAYS_DIRECTIONS) direction(s, row, column, &ray);
+  return ray;
+}
+
+/* ---- writing ---- */
+
+static void verify(const fixture *f, const slab_rays *s, uint64_t first, size_t n) {
+  slab_ray *got = malloc(n * sizeof *got);
+  assert_non_null(got);
+  memset(got, 0xA5, n * sizeof *got);
+  assert_ok(slab_rays_write(f->context, s, first, n, got));
+  for (size_t i = 0; i < n; i++) {
+    const slab_ray want = ray_of(s, first + i);
+    if (memcmp(&want, &got[i], sizeof want) != 0)
+      fail_msg("kind %d, ray %llu: direction (%a %a %a), not (%a %a %a)", (int)s->kind, (unsigned long long)(first + i),
+               (double)got[i].direction[0], (double)got[i].direction[1], (double)got[i].direction[2],
+               (double)want.direction[0], (double)want.direction[1], (double)want.direction[2]);
+  }
+  harness_count(n);
+  free(got);
+}
+
+static size_t sets_of(const fixture *f, uint32_t rows, uint32_t columns, slab_rays sets[8]) {
+  size_t n = 0;
+  sets[n++] = slab_rays_pinhole(&f->camera, columns, rows);
+  sets[n++] = slab_rays_orthographic(&f->camera, columns, rows);
+  sets[n++] = slab_rays_fisheye(&f->camera, columns, rows, 180.0f);
+  sets[n++] = slab_rays_fisheye(&f->camera, columns, rows, 360.0f);
+  sets[n++] = slab_rays_beams(f->poses, rows, f->beams, columns);
+  sets[n++] = slab_rays_directions(f->points, rows, f->directions, columns);
+  sets[n] = sets[n - 1];
+  sets[n++].normals = f->normals;
+  sets[n++] = slab_rays_pairs(f->points, rows, f->directions, columns);
+  return n;
+}
+
+static void every_set_has_the_bits_of_its_formula(void **state) {
+  const fixture *f = *state;
+  slab_rays sets[8];
+  const size_t n = sets_of(f, ROWS, COLUMNS, sets);
+  for (size_t i = 0; i < n; i++) verify(f, &sets[i], 0, ROWS * COLUMNS);
+}
+
+/* Within a row, over the ends of several, and few rows or columns. */
+static void parts_of_a_set_are_those_of_the_whole(void **state) {
+  const fixture *f = *state;
+  random_state random = harness_seeded(__func__);
+  slab_rays sets[8];
+  for (int round = 0; round < 12; round++) {
+    const uint32_t rows = round % 4 == 0 ? 1 : 1 + random_below(&random, ROWS);
+    const uint32_t columns = round % 4 == 1 ? 1 : 1 + random_below(&random, COLUMNS);
+    const size_t n = sets_of(f, rows, columns, sets);
+    const uint32_t first = random_below(&random, rows * columns), most = rows * columns - first;
+    for (size_t i = 0; i < n; i++) verify(f, &sets[i], first, 1 + random_below(&random, most));
+  }
+}
+
+/* More rays than 32 bits count, and more than a launch makes. */
+static void sets_may_have_any_number_of_rays(void **state) {
+  const fixture *f = *state;
+  slab_rays large = slab_rays_pinhole(&f->camera, 1u << 24, 1u << 24);
+  const uint64_t all = (uint64_t)1 << 48;
+  verify(f, &large, all - 1000, 1000);
+  verify(f, &large, ((uint64_t)1 << 32) - 500, 1000);
+  verify(f, &large, 3, (1u << 19) + 5000);
+  large = slab_rays_fisheye(&f->camera, 999, 1u << 24, 170.0f);
+  verify(f, &large, (uint64_t)999 * (1u << 24) - 2500, 2500);
+  assert_ok(slab_rays_write(f->context, &large, 17, 0, NULL));
+}
+
+/* ---- the meaning ---- */
+
+static void frames_are_orthonormal(void **state) {
+  const fixture *f = *state;
+  const float axes[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  slab_ray rays[3 * ROWS];
+  slab_rays s = slab_rays_directions(f->points, ROWS, axes, 3);
+  s.normals = f->normals;
+  assert_ok(slab_rays_write(f->context, &s, 0, 3 * ROWS, rays));
+  for (int row = 0; row < ROWS; row++)
+    for (int a = 0; a < 3; a++)
+      for (int b = 0; b < 3; b++) {
+        double sum = 0.0;
+        const float *v = rays[3 * row + a].direction, *w = rays[3 * row + b].direction;
+        for (int k = 0; k < 3; k++) sum += (double)v[k] * (double)w[k];
+        assert_true(fabs(sum - (a == b ? 1.0 : 0.0)) < 4e-7);
+      }
+}
+
+/* The angle from the axis, and which way the pixel lies from it. */
+static void a_fisheye_is_equidistant(void **state) {
+  const fixture *f = *state;
+  static const struct {
+    float degrees;
+    double error;
+  } lenses[] = {{20.0f, 2e-7}, {180.0f, 4e-7}, {360.0f, 6e-6}};
+  slab_ray rays[ROWS * COLUMNS];
+  for (int l = 0; l < 3; l++) {
+    const slab_rays s = slab_rays_fisheye(&f->camera, COLUMNS, ROWS, lenses[l].degrees);
+    const double half = (double)lenses[l].degrees * acos(-1.0) / 360.0;
+    int outside = 0;
+    assert_ok(slab_rays_write(f->context, &s, 0, ROWS * COLUMNS, rays));
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+      const double x = ((2.0 * (i % COLUMNS) + 1.0) - COLUMNS) / ROWS, y = (ROWS - (2.0 * (i / COLUMNS) + 1.0)) / ROWS;
+      const double angle = half * sqrt(x * x + y * y), share = angle > 0.0 ? half * sin(angle) / angle : half;
+      const bool empty = rays[i].t_max < rays[i].t_min;
+      outside += empty;
+      if (fabs(x * x + y * y - 1.0) > 1e-5) assert_int_equal(empty, x * x + y * y > 1.0);
+      for (int k = 0; k < 3 && !empty; k++) {
+        const double want = cos(angle) * (double)s.camera.forward[k] +
+                            share * (x * (double)s.camera.right[k] + y * (double)s.camera.up[k]);
+        assert_true(fabs(want - (double)rays[i].direction[k]) < lenses[l].error);
+      }
+    }
+    assert_in_range(outside, ROWS * COLUMNS / 4, ROWS * COLUMNS / 2);
+  }
+}
+
+/* ---- bad input ---- */
+
+static void assert_refused(const fixture *f, const slab_rays *s, uint64_t first, size_t n, const char *part) {
+  slab_ray rays[MOST];
+  assert_int_equal(slab_rays_write(f->context, s, first, n, rays), SLAB_INVALID_ARGUMENT);
+  if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not say \"%s\"", slab_message(), part);
+}
+
+static void descriptions_of_no_set_are_refused(void **state) {
+  const fixture *f = *state;
+  slab_ray rays[MOST];
+  const slab_rays good = slab_rays_directions(f->points, ROWS, f->directions, COLUMNS);
+  const slab_rays camera = slab_rays_pinhole(&f->camera, 4, 4);
+  slab_rays s = good;
+  assert_int_equal(slab_rays_write(NULL, &s, 0, 1, rays), SLAB_INVALID_ARGUMENT);
+  assert_refused(f, NULL, 0, 1, "set is NULL");
+  assert_int_equal(slab_rays_write(f->context, &s, 0, 1, NULL), SLAB_INVALID_ARGUMENT);
+  s.kind = (slab_rays_kind)SLAB_RAYS_KIND_COUNT;
+  assert_refused(f, &s, 0, 1, "kind is 6");
+  s = good, s.rows = 0;
+  assert_refused(f, &s, 0, 1, "0 rows");
+  s = good, s.columns = (1u << 31) + 1;
+  assert_refused(f, &s, 0, 1, "2147483649 columns");
+  s = camera, s.rows = (1u << 24) + 1;
+  assert_refused(f, &s, 0, 1, "16777217 rows");
+  s = good, s.of_rows = NULL;
+  assert_refused(f, &s, 0, 1, "of_rows is NULL");
+  s = good, s.of_columns = NULL;
+  assert_refused(f, &s, 0, 1, "of_columns is NULL");
+  s = camera, s.normals = f->normals;
+  assert_refused(f, &s, 0, 1, "normals");
+  s = good, s.t_max = NAN;
+  assert_refused(f, &s, 0, 1, "t_max is NaN");
+  assert_refused(f, &camera, 16, 1, "1 rays from 16 on, and the set has 16");
+  assert_refused(f, &camera, 10, 7, "7 rays from 10 on");
+  assert_refused(f, &camera, UINT64_MAX, 2, "2 rays from");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_set_has_the_bits_of_its_formula),
+      cmocka_unit_test(parts_of_a_set_are_those_of_the_whole),
+      cmocka_unit_test(sets_may_have_any_number_of_rays),
+      cmocka_unit_test(frames_are_orthonormal),
+      cmocka_unit_test(a_fisheye_is_equidistant),
+      cmocka_unit_test(descriptions_of_no_set_are_refused),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
