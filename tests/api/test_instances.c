@@ -11,14 +11,8 @@
 
 enum { RAYS = 300, ROUNDS = 6, SOME = NESTED_EACH, APART = 10, PLACES = 1 << SLAB_LEVELS };
 
-/* Of the contexts that the tests make. */
+/* Of the contexts that the tests share. */
 static slab_layout layout = SLAB_LAYOUT_DEFAULT;
-
-static slab_context *context_of_layout(void) {
-  slab_context *context = NULL;
-  assert_ok(slab_context_create(&(slab_context_options){.lane_width = harness_width(), .layout = layout}, &context));
-  return context;
-}
 
 static void commit(slab_scene *scene, slab_tree tree) {
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
@@ -83,7 +77,7 @@ static uint32_t assert_answers(nested *w) {
 static void instances_answer_as_the_reference(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   uint32_t hits = 0;
   for (int round = 0; round < ROUNDS; round++) {
     nested w = nested_of(context, &random, round % 2 == 0 ? ADVERSARIAL_ALL_KINDS : ALL_IN_BVH);
@@ -92,7 +86,6 @@ static void instances_answer_as_the_reference(void **state) {
   }
   print_message("%u of %u rays hit\n", hits, 2 * ROUNDS * harness_rays(RAYS));
   assert_true(hits > ROUNDS * harness_rays(RAYS) / 4);
-  slab_context_destroy(context);
 }
 
 static void assert_answers_with(const slab_context_options *options, unsigned kinds, random_state *random) {
@@ -149,7 +142,7 @@ static void instances_answer_alike_in_every_traversal(void **state) {
 static void instances_change(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   for (int round = 0; round < ROUNDS / 3; round++) {
     nested w = nested_of(context, &random, ADVERSARIAL_ALL_KINDS);
     slab_scene *scene = w.scenes[NESTED_TOP];
@@ -173,7 +166,6 @@ static void instances_change(void **state) {
     }
     nested_end(&w);
   }
-  slab_context_destroy(context);
 }
 
 /* Casts rays that are compared with the reference alone. */
@@ -193,7 +185,7 @@ static void instances_are_refitted_whatever_their_models_become(void **state) {
                            build = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REBUILD};
   (void)state;
   random_state random = harness_seeded(__func__);
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   for (int round = 0; round < ROUNDS / 2; round++) {
     nested w = nested_of(context, &random, round % 2 == 0);
     slab_scene *top = w.scenes[NESTED_TOP];
@@ -215,13 +207,12 @@ static void instances_are_refitted_whatever_their_models_become(void **state) {
     assert_reference(&w);
     nested_end(&w);
   }
-  slab_context_destroy(context);
 }
 
 /* An instance that takes one id leaves a scene as those are that never had any: no kernel for them knows its leaves. */
 static void the_last_instance_is_removed(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   const slab_box box = {{0, 0, 0}, {1, 1, 1}};
   const slab_ray ray = {{0.5f, 0.5f, 9}, 0, {0, 0, -1}, INFINITY};
@@ -250,7 +241,6 @@ static void the_last_instance_is_removed(void **state) {
   slab_scene_destroy(copy);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 enum { TILES = 1500 };
@@ -278,7 +268,7 @@ static void tiles_move_in_a_scene_and_in_its_model(void **state) {
                            high = {.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REBUILD};
   (void)state;
   random_state random = harness_seeded(__func__);
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   tiles_at(tiles, 0);
   assert_ok(slab_scene_add_boxes(model, tiles, TILES, NULL, NULL));
@@ -311,7 +301,6 @@ static void tiles_move_in_a_scene_and_in_its_model(void **state) {
   assert_true(occupancy_of(scene) != built);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 /* ---- bits of the model ---- */
@@ -336,7 +325,7 @@ static void exact_transforms_keep_the_models_bits(void **state) {
                                    {0x1p40f, 0, 0, 0, 0, 0x1p40f, 0, 0, 0, 0, 0x1p40f, 0}};
   (void)state;
   random_state random = harness_seeded(__func__);
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = small_model(context);
   for (size_t t = 0; t < sizeof maps / sizeof *maps; t++) {
     slab_scene *scene = harness_scene(context);
@@ -361,7 +350,6 @@ static void exact_transforms_keep_the_models_bits(void **state) {
     slab_scene_destroy(scene);
   }
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 /* ---- copies ---- */
@@ -390,7 +378,7 @@ static void add_mapped(slab_scene *scene, float corners[3 * TRIANGLES][3], const
 static void instances_look_like_copies(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = harness_scene(context), *scene = harness_scene(context), *copies = harness_scene(context);
   float corners[3 * TRIANGLES][3], m[SOME][12];
   for (int i = 0; i < 3 * TRIANGLES; i++)
@@ -426,7 +414,6 @@ static void instances_look_like_copies(void **state) {
   slab_scene_destroy(copies);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 /* What a model 1e5 from its own origin has at its border is hit by rays that a ray's rounding in the model's space,
@@ -437,7 +424,7 @@ static void borders_far_from_a_models_origin_are_hit(void **state) {
   const slab_box tile = {{far, far, 0}, {far + 1, far + 1, 0.5f}};
   (void)state;
   random_state random = harness_seeded(__func__);
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   slab_ray rays[CLOSE_RAYS];
   answers got = {0};
@@ -459,7 +446,6 @@ static void borders_far_from_a_models_origin_are_hit(void **state) {
   answers_free(&got);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 /* More instances than a block has, in one place, with a gate and without: a ray counts them all. */
@@ -500,7 +486,7 @@ static void crowds_are_counted(void **state) {
 /* Ids run through the geometries of each instance, and on after the last. */
 static void ids_name_instance_and_geometry(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = small_model(context), *scene = harness_scene(context);
   float m[3][12];
   uint32_t first = 99, after = 99;
@@ -525,7 +511,6 @@ static void ids_name_instance_and_geometry(void **state) {
       assert_int_equal(hit.primitive, 0);
     }
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 /* A scene with a box of its own far away, and twice a model, APART << level from each other. */
@@ -552,7 +537,7 @@ static slab_scene *deep_scene(slab_context *context) {
 /* What stands in a place has the indices that lead there, and they lead back to its id. */
 static void paths_name_instances_on_every_level(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *scene = deep_scene(context);
   for (uint32_t i = 0; i < PLACES; i++)
     for (uint32_t g = 0; g < 3; g++) {
@@ -573,12 +558,11 @@ static void paths_name_instances_on_every_level(void **state) {
       assert_int_equal(back, hit.geometry);
     }
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 static void paths_of_own_geometries_and_misses_have_no_levels(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *scene = deep_scene(context);
   const uint32_t ids[] = {0, 63, 1, 32, SLAB_MISS, SLAB_INVALID};
   enum { N = sizeof ids / sizeof *ids };
@@ -600,7 +584,6 @@ static void paths_of_own_geometries_and_misses_have_no_levels(void **state) {
   assert_ok(slab_scene_paths(scene, NULL, 0, NULL));
   assert_ok(slab_scene_path_ids(scene, NULL, 0, NULL));
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 static void bad_paths_are_refused(void **state) {
@@ -616,7 +599,7 @@ static void bad_paths_are_refused(void **state) {
              {{.levels = 2, .instances = {1, 30}}, "geometry 30 of level 1 is no instances"},
              {{.levels = 2, .instances = {1, 1}, .index = {1, 2}}, "index 2 of level 1: geometry 1 has 2 instances"}};
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *scene = deep_scene(context), *open = harness_scene(context);
   slab_path both[2] = {{0}, {0}};
   uint32_t ids[2] = {7, 64};
@@ -645,13 +628,12 @@ static void bad_paths_are_refused(void **state) {
   assert_int_equal(both[0].geometry, 63);
   slab_scene_destroy(open);
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 /* A model may be committed anew at any time. Scenes see it from their own next commit on. */
 static void a_model_is_what_it_was_at_the_commit(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   float t = 0;
@@ -669,12 +651,11 @@ static void a_model_is_what_it_was_at_the_commit(void **state) {
   assert_true(t == 7);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 static void masks_of_instances_and_of_models_apply(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   assert_ok(slab_scene_add_spheres(model, &(slab_sphere){{0, 0, 0}, 1}, 1, &(slab_geometry_options){.mask = 6}, NULL));
@@ -689,13 +670,12 @@ static void masks_of_instances_and_of_models_apply(void **state) {
   }
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 /* The range is clamped in a model's own units. What begins with it there does so outside, and ties are kept. */
 static void everywhere_begins_with_the_range(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = harness_scene(context);
   const slab_box everywhere = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
   const slab_ray ray = {{1, 2, 3}, -INFINITY, {3, -1, 2}, INFINITY};
@@ -714,12 +694,11 @@ static void everywhere_begins_with_the_range(void **state) {
     slab_scene_destroy(scene);
   }
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 static void empty_models_are_never_hit(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   uint8_t any = 9;
@@ -730,7 +709,6 @@ static void empty_models_are_never_hit(void **state) {
   assert_int_equal(any, 0);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 /* ---- what is refused ---- */
@@ -748,7 +726,7 @@ static const struct {
 
 static void bad_transforms_are_refused(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = small_model(context), *scene = harness_scene(context);
   uint32_t geometry = 99;
   slab_scene_stats stats;
@@ -776,7 +754,6 @@ static void bad_transforms_are_refused(void **state) {
   assert_int_equal(stats.geometries, 3);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 /* ---- many at once ---- */
@@ -862,7 +839,7 @@ static void assert_a_bad_id_moves_nothing(slab_scene *scene, const uint32_t ids[
 
 static void many_are_moved_at_once_or_none_is(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = small_model(context);
   uint32_t ids[CALLS], here, afar;
   slab_scene *scene = row_of_boxes(context, model, ids);
@@ -885,7 +862,6 @@ static void many_are_moved_at_once_or_none_is(void **state) {
   assert_true(here == 0 && afar == (1u << TO_MOVE) - 1);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 /* Maps that pass by themselves, and not in each other. */
@@ -919,7 +895,7 @@ static void transforms_in_each_other_are_refused(void **state) {
                {by_y, by_y, NULL},
                {high, by_y, NULL}};
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
     for (int between = 0; between < 2; between++) { /* a level whose maps change nothing */
       slab_scene *model = placed_scene(context, small_model(context), pairs[i].inner), *scene = harness_scene(context);
@@ -942,13 +918,12 @@ static void transforms_in_each_other_are_refused(void **state) {
       slab_scene_destroy(scene);
       slab_scene_destroy(model);
     }
-  slab_context_destroy(context);
 }
 
 /* A model that has changed is refused by the commits of what it stands in, which answers what it did. */
 static void models_that_bend_further_are_refused(void **state) {
   (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = harness_shared(layout);
   slab_scene *model = placed_scene(context, small_model(context), identity), *scene = harness_scene(context);
   const slab_ray ray = {{0.25f, 0.25f, 9}, 0, {0, 0, -1}, INFINITY};
   float both[2][12], t = 0;
@@ -972,12 +947,11 @@ static void models_that_bend_further_are_refused(void **state) {
   assert_true(t == 8);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
-  slab_context_destroy(context);
 }
 
 static void bad_models_are_refused(void **state) {
   (void)state;
-  slab_context *context = context_of_layout(), *other = context_of_layout();
+  slab_context *context = harness_shared(layout), *other = harness_context();
   slab_scene *model = harness_scene(context), *foreign = small_model(other);
   assert_status(slab_scene_add_instances(model, NULL, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
   assert_status(slab_scene_add_instances(model, foreign, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
@@ -1022,7 +996,6 @@ static void bad_models_are_refused(void **state) {
   }
   slab_scene_destroy(model);
   slab_scene_destroy(foreign);
-  slab_context_destroy(context);
   slab_context_destroy(other);
 }
 
@@ -1055,10 +1028,10 @@ int main(void) {
       cmocka_unit_test(models_that_bend_further_are_refused),
       cmocka_unit_test(bad_models_are_refused),
   };
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = cmocka_run_group_tests(tests, NULL, harness_close);
   /* Compressed kernels have one lane at every width. OpenCL would compile as many programs again. */
   if (!harness_is_native() || harness_width() != 1) return failed;
   layout = SLAB_LAYOUT_COMPRESSED;
-  failed += cmocka_run_group_tests_name("compressed", tests, NULL, NULL);
+  failed += cmocka_run_group_tests_name("compressed", tests, NULL, harness_close);
   return failed;
 }

@@ -18,8 +18,6 @@ static slab_context *context_with(slab_context_options options) {
   return context;
 }
 
-static slab_context *context_of(slab_layout layout) { return context_with((slab_context_options){.layout = layout}); }
-
 static slab_scene_stats stats_of(const slab_scene *scene) {
   slab_scene_stats stats;
   assert_ok(slab_scene_info(scene, &stats));
@@ -66,7 +64,6 @@ static void assert_as_if_anew(const moving *m, slab_context *context, random_sta
   answers_free(&want);
 }
 
-/* Takes over the context. */
 static void moves_as_if_anew(const char *test, slab_context *context, const slab_build_options *build,
                              unsigned changes) {
   random_state random = harness_seeded(test);
@@ -79,13 +76,12 @@ static void moves_as_if_anew(const char *test, slab_context *context, const slab
     assert_as_if_anew(&m, context, &random);
   }
   moving_end(&m);
-  slab_context_destroy(context);
 }
 
 #define MOVING_TEST(name, layout, tree_, update_, changes)                                      \
   static void name(void **state) {                                                              \
     const slab_build_options build = {.tree = (tree_), .update = (update_)};                    \
-    (void)state, moves_as_if_anew(__func__, context_of(SLAB_LAYOUT_##layout), &build, changes); \
+    (void)state, moves_as_if_anew(__func__, harness_shared(SLAB_LAYOUT_##layout), &build, changes); \
   }
 MOVING_TEST(flat_scenes_move, DEFAULT, SLAB_TREE_FLAT, SLAB_UPDATE_AUTO, MOVING_ANY)
 MOVING_TEST(wide_trees_are_refitted_to_small_moves, WIDE, SLAB_TREE_HIGH, SLAB_UPDATE_REFIT, MOVING_SHIFT)
@@ -107,9 +103,11 @@ static void trees_are_refitted_where_they_are_copied(void **state) {
   const slab_build_options build = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
   const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
   (void)state;
-  for (int i = 0; i < 2; i++)
-    moves_as_if_anew(__func__, context_with((slab_context_options){.layout = layouts[i], .copy = 1}), &build,
-                     MOVING_SHIFT | MOVING_SWITCH);
+  for (int i = 0; i < 2; i++) {
+    slab_context *context = context_with((slab_context_options){.layout = layouts[i], .copy = 1});
+    moves_as_if_anew(__func__, context, &build, MOVING_SHIFT | MOVING_SWITCH);
+    slab_context_destroy(context);
+  }
 }
 
 static void scenes_move_on_all_devices(void **state) {
@@ -120,6 +118,7 @@ static void scenes_move_on_all_devices(void **state) {
   assert_ok(slab_context_devices(context, NULL, 0, &count));
   print_message("%zu devices\n", count);
   moves_as_if_anew(__func__, context, &build, MOVING_SHIFT | MOVING_SWITCH | MOVING_ADD);
+  slab_context_destroy(context);
 }
 
 /* ---- refit or build ---- */
@@ -155,7 +154,7 @@ static void shuffle(slab_box *boxes, uint32_t n, random_state *random) {
 static void refits_until_the_cost_is_too_high(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
-  slab_context *context = harness_context();
+  slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   slab_scene *scene = harness_scene(context);
   slab_box boxes[GRID * GRID];
   const uint32_t n = grid_of_boxes(boxes, 0);
@@ -176,13 +175,12 @@ static void refits_until_the_cost_is_too_high(void **state) {
   assert_false(was_refitted(scene, SLAB_UPDATE_AUTO));
   assert_true(stats_of(scene).sah_cost < 1.3 * built);
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 /* What a BVH cannot hold is built whatever the options say, and seen. */
 static void builds_where_the_tree_does_not_hold_the_scene(void **state) {
   (void)state;
-  slab_context *context = harness_context();
+  slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   slab_scene *scene = harness_scene(context);
   slab_box boxes[GRID * GRID];
   const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
@@ -208,14 +206,13 @@ static void builds_where_the_tree_does_not_hold_the_scene(void **state) {
   assert_ok(slab_scene_commit(scene, &refit));
   assert_int_equal(look_down(scene, 1e6f).primitive, 7);
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 /* A box leaves the tree and another one comes in, so that as many are where they were. In compressed nodes a build of
  * these boxes has the same occupancies whatever its quality. */
 static void boxes_that_change_sides_are_not_refitted(void **state) {
   (void)state;
-  slab_context *context = context_of(SLAB_LAYOUT_WIDE);
+  slab_context *context = harness_shared(SLAB_LAYOUT_WIDE);
   slab_scene *scene = harness_scene(context);
   slab_box boxes[GRID * GRID];
   const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
@@ -231,7 +228,6 @@ static void boxes_that_change_sides_are_not_refitted(void **state) {
   assert_true(look_down(scene, -50).primitive == 0 && look_down(scene, -50).t == 1.0f);
   assert_true(look_down(scene, 1e6f).primitive == 1 && look_down(scene, 1e6f).t == 2.0f);
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 /* A refit finds arrays of its size that an older build filled: the same boxes in another order. With their ids it would
@@ -242,7 +238,7 @@ static void refits_after_another_build_have_its_order(void **state) {
   const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
   slab_box boxes[GRID * GRID];
   for (int l = 0; l < 2; l++) {
-    slab_context *context = context_of(layouts[l]);
+    slab_context *context = harness_shared(layouts[l]);
     slab_scene *scene = harness_scene(context);
     const uint32_t n = grid_of_boxes(boxes, 0);
     double built = 0;
@@ -263,7 +259,6 @@ static void refits_after_another_build_have_its_order(void **state) {
       }
     }
     slab_scene_destroy(scene);
-    slab_context_destroy(context);
   }
 }
 
@@ -274,7 +269,7 @@ static void every_block_of_a_leaf_is_refitted(void **state) {
   const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
   slab_box boxes[PILES * HIGH];
   for (int l = 0; l < 2; l++) {
-    slab_context *context = context_of(layouts[l]);
+    slab_context *context = harness_shared(layouts[l]);
     slab_scene *scene = harness_scene(context);
     for (int lift = 0; lift < 2; lift++) {
       for (int i = 0; i < PILES * HIGH; i++) {
@@ -293,7 +288,6 @@ static void every_block_of_a_leaf_is_refitted(void **state) {
       }
     }
     slab_scene_destroy(scene);
-    slab_context_destroy(context);
   }
 }
 
@@ -306,7 +300,7 @@ static void long_walls_are_hit_beyond_their_edges(void **state) {
   static uint32_t got[MANY], want[MANY];
   const uint32_t indices[] = {0, 1, 2, 0, 2, 3};
   random_state random = harness_seeded(__func__);
-  slab_context *context = harness_context();
+  slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   slab_scene *moved = harness_scene(context), *anew = harness_scene(context);
   for (uint32_t i = 0; i < WALLS; i++) {
     const float x = 40.0f * (float)i, y = 7.0f * (float)i;
@@ -341,14 +335,13 @@ static void long_walls_are_hit_beyond_their_edges(void **state) {
   harness_count(MANY);
   slab_scene_destroy(moved);
   slab_scene_destroy(anew);
-  slab_context_destroy(context);
 }
 
 /* ---- pending changes ---- */
 
 static void casts_answer_the_last_commit_until_the_next(void **state) {
   (void)state;
-  slab_context *context = harness_context();
+  slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   slab_scene *scene = harness_scene(context);
   slab_sphere sphere = {{0, 0, 0}, 1};
   uint32_t added = 77;
@@ -377,13 +370,12 @@ static void casts_answer_the_last_commit_until_the_next(void **state) {
   assert_int_equal(stats_of(scene).geometries, 2);
   assert_int_equal(stats_of(scene).spheres, 1);
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 /* A geometry's mask is not what disables it: rays of every mask miss it, and it has its mask again. */
 static void a_disabled_geometry_is_seen_by_no_mask(void **state) {
   (void)state;
-  slab_context *context = harness_context();
+  slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   slab_scene *scene = harness_scene(context);
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   const slab_geometry_options seen_by_two = {.mask = 2};
@@ -399,12 +391,11 @@ static void a_disabled_geometry_is_seen_by_no_mask(void **state) {
     }
   }
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 static void meshes_may_have_other_indices_and_vertices(void **state) {
   (void)state;
-  slab_context *context = harness_context();
+  slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   slab_scene *scene = harness_scene(context);
   const float one[][3] = {{-1, -1, 0}, {1, -1, 0}, {0, 1, 0}},
               other[][4] = {{0}, {-1, -1, 5}, {0}, {1, -1, 5}, {0, 1, 5}};
@@ -418,7 +409,6 @@ static void meshes_may_have_other_indices_and_vertices(void **state) {
   assert_ok(slab_scene_commit(scene, NULL));
   assert_true(look_down(scene, 0).t == 4.0f);
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 /* A row of triangles is lifted, of which each of one or three meshes has every one or every third, so that all have
@@ -428,7 +418,7 @@ static void lift_a_row(uint32_t meshes, uint32_t indexed) {
   static float vertices[MESHES_MOST][3 * ROW][3];
   static uint32_t indices[3 * ROW];
   const uint32_t share = ROW / meshes;
-  slab_context *context = context_of(SLAB_LAYOUT_WIDE);
+  slab_context *context = harness_shared(SLAB_LAYOUT_WIDE);
   slab_scene *scene = harness_scene(context);
   for (uint32_t i = 0; i < 3 * share; i++) indices[i] = i;
   for (int lift = 0; lift < 2; lift++) {
@@ -452,7 +442,6 @@ static void lift_a_row(uint32_t meshes, uint32_t indexed) {
     }
   }
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 static void meshes_share_blocks(void **state) {
@@ -471,7 +460,7 @@ static void triangles_of_vertices_that_are_refused(void **state) {
   (void)state;
   const float odd[] = {NAN, INFINITY, -INFINITY, 0x1.000002p60f, -0x1p61f};
   const uint32_t indices[] = {0, 1, 2, 0, 2, 3};
-  slab_context *context = harness_context();
+  slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
     float vertices[4][3] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
     const slab_mesh mesh = {vertices[0], 0, 4, indices, 2}, moved = {vertices[0], 0, 4, NULL, 2};
@@ -498,7 +487,6 @@ static void triangles_of_vertices_that_are_refused(void **state) {
     assert_true(hit[0] && hit[1]);
     slab_scene_destroy(scene);
   }
-  slab_context_destroy(context);
 }
 
 /* ---- refusals ---- */
@@ -511,7 +499,7 @@ static void triangles_of_vertices_that_are_refused(void **state) {
 
 static void what_cannot_be_changed_is_refused(void **state) {
   (void)state;
-  slab_context *context = harness_context();
+  slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   slab_scene *scene = harness_scene(context);
   const slab_sphere spheres[3] = {{{0, 0, 0}, 1}, {{0, 0, 0}, 1}, {{0, 0, 0}, 1}};
   const slab_box boxes[2] = {{{0, 0, 0}, {1, 1, 1}}, {{0, 0, 0}, {1, 1, 1}}};
@@ -540,14 +528,13 @@ static void what_cannot_be_changed_is_refused(void **state) {
   assert_refused(slab_scene_remove(scene, 1), "geometry 1 is removed");
   assert_int_equal(look_down(scene, 0).geometry, 0);
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
 }
 
 enum { CROWD = 40, CULPRIT = 37 };
 
 static void a_refused_update_names_the_primitive_and_changes_nothing(void **state) {
   (void)state;
-  slab_context *context = harness_context();
+  slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   for (size_t i = 0; i < refused_count(); i++) {
     const refused_case *c = refused_at(i);
     const any_shape bad = shape_refused(c);
@@ -575,7 +562,6 @@ static void a_refused_update_names_the_primitive_and_changes_nothing(void **stat
     free(shapes);
     slab_scene_destroy(scene);
   }
-  slab_context_destroy(context);
 }
 
 /* ---- packing ---- */
@@ -584,7 +570,7 @@ static void a_refused_update_names_the_primitive_and_changes_nothing(void **stat
 static void packed(slab_layout layout, slab_update update) {
   random_state random = harness_seeded(__func__);
   const slab_build_options build = {.tree = SLAB_TREE_FAST, .update = update};
-  slab_context *context = context_of(layout);
+  slab_context *context = harness_shared(layout);
   moving m;
   assert_ok(moving_begin(&m, context, random_next(&random), EACH));
   assert_ok(slab_scene_commit(m.scene, &build));
@@ -602,7 +588,6 @@ static void packed(slab_layout layout, slab_update update) {
     assert_as_if_anew(&m, context, &random);
   }
   moving_end(&m);
-  slab_context_destroy(context);
 }
 
 static void changed_scenes_can_be_packed(void **state) {
@@ -642,5 +627,5 @@ int main(void) {
       cmocka_unit_test(a_refused_update_names_the_primitive_and_changes_nothing),
       cmocka_unit_test(changed_scenes_can_be_packed),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, harness_close);
 }
