@@ -3,6 +3,7 @@
 #include "data/types.h"
 #include "device/context.h"
 #include "gpu/program.h"
+#include "layout/layout.h"
 #include "os/thread.h"
 
 /* Work-items per group. A work-item with interleaved rays is alone in its group: drivers keep the private memory of all
@@ -85,12 +86,14 @@ static program_source source_of(const device_scene *on) {
   return device_scene_has_traversals(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
-/* The stack that a program is compiled with: what the scene needs, rounded up so that most scenes share programs. Of
- * scenes with instances the sum over all levels is: the scene and four levels of models, each with a BVH eight deep,
- * need 392. */
+/* The stack that a program is compiled with: what the scene needs, rounded up so that most scenes share programs. BVHs
+ * up to 18 deep need 126; the few that are deeper share the stack of the deepest. Of scenes with instances the sum over
+ * all levels is: the scene and four levels of models, each with a BVH eight deep, need 392. */
 static uint32_t stack_of(const device_scene *on) {
-  const uint32_t step = !device_scene_has_traversals(on) ? BVH_DEPTH_MAX : on->scene->has_instances ? 512 : 128;
-  return (on->scene->bvh.stack + step - 1) / step * step;
+  const bool wide = device_scene_has_traversals(on);
+  const uint32_t need = on->scene->bvh.stack, deepest = layout_stack(SLAB_LAYOUT_WIDE, BVH_DEPTH_MAX);
+  const uint32_t step = !wide ? BVH_DEPTH_MAX : on->scene->has_instances ? 512 : need <= 128 ? 128 : deepest;
+  return (need + step - 1) / step * step;
 }
 
 static program_key key_of(const device_scene *on, program_source source, slab_query query, bool deferred) {
