@@ -78,9 +78,9 @@ static void moves_as_if_anew(const char *test, slab_context *context, const slab
   moving_end(&m);
 }
 
-#define MOVING_TEST(name, layout, tree_, update_, changes)                                      \
-  static void name(void **state) {                                                              \
-    const slab_build_options build = {.tree = (tree_), .update = (update_)};                    \
+#define MOVING_TEST(name, layout, tree_, update_, changes)                                          \
+  static void name(void **state) {                                                                  \
+    const slab_build_options build = {.tree = (tree_), .update = (update_)};                        \
     (void)state, moves_as_if_anew(__func__, harness_shared(SLAB_LAYOUT_##layout), &build, changes); \
   }
 MOVING_TEST(flat_scenes_move, DEFAULT, SLAB_TREE_FLAT, SLAB_UPDATE_AUTO, MOVING_ANY)
