@@ -556,6 +556,33 @@ SLAB_API slab_rays slab_rays_directions(const float *point, uint32_t points, con
 /** slab_segment from each point of `from` to each of `to`. */
 SLAB_API slab_rays slab_rays_pairs(const float *from, uint32_t from_count, const float *to, uint32_t to_count);
 
+/** @name Tables for sets
+ * Angles are in degrees, up to 1e6 of either sign. Directions have unit length but for the rounding of each component.
+ * SLAB_INVALID_ARGUMENT: an array is NULL although it is not empty, or an angle is NaN or larger. Any thread.
+ * @{ */
+
+/** Beams from the sensor's origin, n times 6 floats, by their elevation above the xy plane and azimuth from x towards
+ * y: (cos e cos a, cos e sin a, sin e). */
+SLAB_API slab_status slab_beams(const float *elevation, const float *azimuth, size_t n, float *beams);
+/** Poses of a spinning sensor, n times 12 floats: pose i of `pose`, which are `stride` bytes apart (0: one for all),
+ * turned by azimuth i about its own z axis, from x towards y. */
+SLAB_API slab_status slab_spun_poses(const float *pose, size_t stride, const float *azimuth, size_t n, float *poses);
+/** n directions over the half space z >= 0, n times 3 floats. With s = (i + 1/2) / n direction i has z = 1 - s (even
+ * over the solid angle) or, where `cosine` is not 0, z z = 1 - s (by the cosine: mean values weigh as irradiance does).
+ * Its azimuth from x towards y is the fraction of i times 0x9E3779B97F4A7C15 / 2^64, of a turn: a Fibonacci spiral. */
+SLAB_API slab_status slab_hemisphere(uint32_t n, int cosine, float *directions);
+/** Directions to the sun, n times 3 floats, with x to the east, y to the north and z up, by its azimuth from north
+ * towards east and its altitude above the horizon: (sin az cos alt, cos az cos alt, sin alt). */
+SLAB_API slab_status slab_sun_directions(const float *azimuth, const float *altitude, size_t n, float *directions);
+/** Patches of a sky whose rows are divided into `parts`, 1 to 64: 144 parts parts + 1; 0 for other numbers. */
+SLAB_API uint32_t slab_sky_patch_count(uint32_t parts);
+/** The patches of a sky: Tregenza's 145 where parts is 1, Reinhart's 577 where it is 2, 2305 where it is 4. directions:
+ * 3 floats a patch, to its middle, with x to the east, y to the north and z up; rows from the horizon on, each from
+ * north towards east, and the zenith. weights (NULL: not wanted): solid angles, which sum up to 2 pi.
+ * SLAB_INVALID_ARGUMENT also where parts is another number. */
+SLAB_API slab_status slab_sky_patches(uint32_t parts, float *directions, float *weights);
+/** @} */
+
 /** Writes n rays of a set, from ray `first` on, by the context's first device and on its threads.
  * SLAB_INVALID_ARGUMENT: an argument is NULL, the set has no such kind, no rows or columns or too many, lacks a table,
  * has a range that is NaN, or has fewer than first + n rays; SLAB_OUT_OF_MEMORY, SLAB_BUILD_FAILED, SLAB_DEVICE_FAILED.
