@@ -259,6 +259,141 @@ static void a_fisheye_is_equidistant(void **state) {
   }
 }
 
+/* ---- tables ---- */
+
+static void assert_near(const float got[3], double x, double y, double z) {
+  const double want[] = {x, y, z};
+  for (int k = 0; k < 3; k++) /* half a unit in the last place, and what double's sine is off */
+    if (fabs((double)got[k] - want[k]) > fabs(want[k]) * 6e-8 + 1e-15)
+      fail_msg("component %d is %.9g, not %.17g", k, (double)got[k], want[k]);
+}
+
+static double radians(double degrees) { return degrees * acos(-1.0) / 180.0; }
+
+static void angles_give_their_directions(void **state) {
+  enum { N = 4000 };
+  (void)state;
+  random_state random = harness_seeded(__func__);
+  static float high[N], round[N], beams[6 * N], suns[3 * N];
+  for (int i = 0; i < N; i++) {
+    const bool far = i % 10 == 0;
+    high[i] = far ? random_between(&random, -900.0f, 900.0f) : random_between(&random, -90.0f, 90.0f);
+    round[i] = far ? random_between(&random, -4000.0f, 4000.0f) : random_between(&random, -180.0f, 360.0f);
+  }
+  assert_ok(slab_beams(high, round, N, beams));
+  assert_ok(slab_sun_directions(round, high, N, suns));
+  for (int i = 0; i < N; i++) {
+    const double e = radians((double)high[i]), a = radians((double)round[i]);
+    if (fabs(e) > 2.0 || fabs(a) > 7.0) continue; /* where radians are off by more than the result */
+    assert_near(beams + 6 * i + 3, cos(e) * cos(a), cos(e) * sin(a), sin(e));
+    assert_near(suns + 3 * i, cos(e) * sin(a), cos(e) * cos(a), sin(e));
+    for (int k = 0; k < 3; k++) assert_true(beams[6 * i + k] == 0.0f);
+  }
+  /* A turn more is no other direction, and quarters are exact. */
+  float more[3], once[3];
+  for (int i = 0; i < 360; i += 7) {
+    const float angle = (float)i, turned = (float)i - 720.0f, flat = 0.0f;
+    assert_ok(slab_sun_directions(&angle, &flat, 1, once));
+    assert_ok(slab_sun_directions(&turned, &flat, 1, more));
+    assert_memory_equal(more, once, sizeof once);
+  }
+  const float quarters[] = {0, 90, 180, 270}, flat[4] = {0};
+  const float axes[] = {0, 1, 0, 1, 0, 0, 0, -1, 0, -1, 0, 0};
+  assert_ok(slab_sun_directions(quarters, flat, 4, suns));
+  assert_memory_equal(suns, axes, sizeof axes);
+}
+
+static void a_spun_pose_turns_about_its_own_axis(void **state) {
+  const fixture *f = *state;
+  float angles[ROWS], spun[12 * ROWS], beam[6], rays_of_turned[6 * ROWS];
+  slab_ray spinning[ROWS], turned[ROWS];
+  for (int i = 0; i < ROWS; i++) angles[i] = 10.0f * (float)i - 33.0f;
+  assert_ok(slab_spun_poses(f->poses, 48, angles, ROWS, spun));
+  const float level = 0.0f, high = 12.0f;
+  assert_ok(slab_beams(&high, &level, 1, beam));
+  slab_rays s = slab_rays_beams(spun, ROWS, beam, 1);
+  assert_ok(slab_rays_write(f->context, &s, 0, ROWS, spinning));
+  for (int i = 0; i < ROWS; i++) assert_ok(slab_beams(&high, &angles[i], 1, rays_of_turned + 6 * i));
+  for (int i = 0; i < ROWS; i++) {
+    s = slab_rays_beams(f->poses + 12 * i, 1, rays_of_turned + 6 * i, 1);
+    assert_ok(slab_rays_write(f->context, &s, 0, 1, &turned[i]));
+    for (int k = 0; k < 3; k++) {
+      assert_true(spinning[i].origin[k] == turned[i].origin[k]);
+      assert_true(fabsf(spinning[i].direction[k] - turned[i].direction[k]) < 1e-5f);
+    }
+  }
+  assert_ok(slab_spun_poses(f->poses, 0, angles, ROWS, spun));
+  for (int i = 0; i < ROWS; i++) assert_true(spun[12 * i + 3] == f->poses[3]);
+}
+
+/* Each direction alone, and the means: z of a half space is 1/2, by the cosine 2/3. */
+static void hemispheres_are_even(void **state) {
+  enum { N = 10000 };
+  (void)state;
+  static float directions[3 * N];
+  for (int cosine = 0; cosine < 2; cosine++) {
+    double sum[3] = {0.0};
+    assert_ok(slab_hemisphere(N, cosine, directions));
+    for (int i = 0; i < N; i++) {
+      const double share = (i + 0.5) / N, z = cosine ? sqrt(1.0 - share) : 1.0 - share;
+      const double turns = (double)((uint64_t)i * 0x9E3779B97F4A7C15u) / 18446744073709551616.0;
+      const double across = sqrt(1.0 - z * z), a = 2.0 * acos(-1.0) * turns;
+      const float *d = directions + 3 * i;
+      assert_true(fabs((double)d[0] - across * cos(a)) < 1e-7 && fabs((double)d[1] - across * sin(a)) < 1e-7);
+      assert_true(fabs((double)d[2] - z) < 1e-7);
+      for (int k = 0; k < 3; k++) sum[k] += (double)d[k] / N;
+    }
+    assert_true(fabs(sum[0]) < 2e-4 && fabs(sum[1]) < 2e-4 && fabs(sum[2] - (cosine ? 2.0 / 3.0 : 0.5)) < 1e-5);
+  }
+}
+
+/* Numbers of patches, altitudes and solid angles as the literature has them, and all of the half space. */
+static void skies_are_whole(void **state) {
+  static float directions[3 * 2305], weights[2305];
+  (void)state;
+  static const struct {
+    uint32_t parts, count, first_row;
+    double altitude;
+  } skies[] = {{1, 145, 30, 6.0}, {2, 577, 60, 90.0 / 29.0}, {4, 2305, 120, 90.0 / 57.0}};
+  for (int s = 0; s < 3; s++) {
+    const uint32_t n = slab_sky_patch_count(skies[s].parts);
+    assert_int_equal(n, skies[s].count);
+    assert_ok(slab_sky_patches(skies[s].parts, directions, weights));
+    const double e = radians(skies[s].altitude), a = 2.0 * acos(-1.0) / skies[s].first_row;
+    assert_near(directions, 0.0, cos(e), sin(e));
+    assert_near(directions + 3, cos(e) * sin(a), cos(e) * cos(a), sin(e));
+    assert_near(directions + 3 * (n - 1), 0.0, 0.0, 1.0);
+    double sum = 0.0, level = 0.0;
+    for (uint32_t i = 0; i < n; i++)
+      sum += (double)weights[i], level += (double)weights[i] * (double)directions[3 * i + 2];
+    assert_true(fabs(sum - 2.0 * acos(-1.0)) < 1e-6);
+    /* a row's middle is higher than its mean by 1 / cos of half a row */
+    assert_true(fabs(level - acos(-1.0)) < 0.02 / (skies[s].parts * skies[s].parts));
+  }
+  assert_true(fabs((double)weights[0] - 2.0 * acos(-1.0) * sin(radians(90.0 / 28.5)) / 120.0) < 1e-9);
+  assert_ok(slab_sky_patches(1, directions, NULL));
+}
+
+static void tables_of_bad_angles_are_refused(void **state) {
+  const float angles[] = {1.0f, NAN, 2.0f}, good[3] = {0};
+  float out[36];
+  (void)state;
+  assert_int_equal(slab_beams(angles, good, 3, out), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "elevation 1 is nan"));
+  assert_int_equal(slab_sun_directions(good, angles, 3, out), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "altitude 1"));
+  assert_int_equal(slab_spun_poses(out, 0, angles, 3, out), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "azimuth 1"));
+  assert_int_equal(slab_beams(NULL, good, 3, out), SLAB_INVALID_ARGUMENT);
+  assert_int_equal(slab_hemisphere(3, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_int_equal(slab_sky_patches(0, out, NULL), SLAB_INVALID_ARGUMENT);
+  assert_int_equal(slab_sky_patches(65, out, NULL), SLAB_INVALID_ARGUMENT);
+  assert_int_equal(slab_sky_patches(1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_int_equal(slab_sky_patch_count(0) + slab_sky_patch_count(65), 0);
+  assert_ok(slab_beams(NULL, NULL, 0, NULL));
+  assert_ok(slab_hemisphere(0, 0, NULL));
+}
+
 /* ---- bad input ---- */
 
 static void assert_refused(const fixture *f, const slab_rays *s, uint64_t first, size_t n, const char *part) {
@@ -304,6 +439,11 @@ int main(void) {
       cmocka_unit_test(sets_may_have_any_number_of_rays),
       cmocka_unit_test(frames_are_orthonormal),
       cmocka_unit_test(a_fisheye_is_equidistant),
+      cmocka_unit_test(angles_give_their_directions),
+      cmocka_unit_test(a_spun_pose_turns_about_its_own_axis),
+      cmocka_unit_test(hemispheres_are_even),
+      cmocka_unit_test(skies_are_whole),
+      cmocka_unit_test(tables_of_bad_angles_are_refused),
       cmocka_unit_test(descriptions_of_no_set_are_refused),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

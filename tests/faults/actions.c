@@ -333,6 +333,17 @@ static slab_status run_segments(world *w) {
   return status;
 }
 
+static slab_status run_tables(world *w) {
+  const float angles[] = {1.0f, 20.0f, 300.0f};
+  float *to = (float *)(void *)w->outcome;
+  slab_status status = slab_beams(angles, angles, 3, to);
+  if (status == SLAB_OK) status = slab_spun_poses(to, 0, angles, 3, to + 18);
+  if (status == SLAB_OK) status = slab_sun_directions(angles, angles, 3, to + 54);
+  if (status == SLAB_OK) status = slab_hemisphere(10, 1, to + 63);
+  if (status == SLAB_OK) status = slab_sky_patches(1, to + 93, to + 528);
+  return status;
+}
+
 /* Enough rays for several threads. */
 static slab_status run_rays_from_doubles(world *w) {
   enum { RAYS = 40000 };
@@ -575,6 +586,7 @@ const action actions[] = {
     CHECK("nearest", SLAB_NEAREST),
     {.name = "slab_explain", .begin = begin_committed, .run = run_explain},
     {.name = "slab_segments", .begin = begin_nothing, .run = run_segments},
+    {.name = "slab_beams and other tables", .begin = begin_nothing, .run = run_tables},
     {.name = "slab_rays_from_doubles", .begin = begin_nothing, .run = run_rays_from_doubles},
     {.name = "slab_floats_from_doubles", .begin = begin_nothing, .run = run_floats_from_doubles},
     {.name = "slab_points_from_doubles", .begin = begin_nothing, .run = run_points_from_doubles},
