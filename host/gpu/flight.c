@@ -16,7 +16,7 @@
 #include "work/chunk_memory.h"
 #include "work/uniforms.h"
 
-enum { CHUNK_EVENTS = 13, FETCHES = 2 };
+enum { CHUNK_EVENTS = 14, FETCHES = 2 };
 
 /* Results that are being copied to host memory: offset and size in bytes. */
 typedef struct fetch {
@@ -172,7 +172,7 @@ static slab_status reserve_fallback(const device *d, flight *s) {
 }
 
 static slab_status input_sorted(const cast *c, const device *d, flight *s) {
-  const slab_status status = chunk_memory_sort(&s->memory, c, s->of, s->threads);
+  const slab_status status = chunk_memory_sort(&s->memory, c, s->of, c->rays + s->of->first, s->threads);
   if (status != SLAB_OK) return status;
   const host_array sorted = own_array(s->memory.sorted, s->of->count * sizeof *s->memory.sorted);
   return input(d, s, PART_SORTED, sorted, "the order of rays", &s->launch.sorted);
@@ -198,6 +198,16 @@ static slab_status input_own(const cast *c, const device *d, flight *s) {
   return status;
 }
 
+/* Those of a set are made by launch_chunk. */
+static slab_status input_rays(const cast *c, const device *d, flight *s) {
+  const size_t size = s->of->count * sizeof *c->rays;
+  if (c->set == NULL)
+    return input(d, s, PART_RAYS, callers_array(c, d, c->rays + s->of->first, size), "rays", &s->launch.rays);
+  const slab_status status = staging_reserve(d, s->staging_buffers, PART_RAYS, size, true, "rays of a set");
+  s->launch.rays = s->staging_buffers->staged[PART_RAYS].buffer;
+  return status;
+}
+
 static slab_status send(const cast *c, const device_scene *on, flight *s) {
   const device *d = on->device;
   launch *l = &s->launch;
@@ -206,8 +216,7 @@ static slab_status send(const cast *c, const device_scene *on, flight *s) {
   const bool sorted = s->of->traversal == SLAB_TRAVERSAL_SORTED;
   l->deferred = launch_defers(on, c->query) && !has_own_rays(c->options);
   l->interleaved = sorted || s->of->traversal == SLAB_TRAVERSAL_INTERLEAVED;
-  const host_array rays = callers_array(c, d, c->rays + s->of->first, s->of->count * sizeof *c->rays);
-  slab_status status = input(d, s, PART_RAYS, rays, "rays", &l->rays);
+  slab_status status = input_rays(c, d, s);
   if (status == SLAB_OK) status = output(c, on, s);
   if (status == SLAB_OK && sorted) status = input_sorted(c, d, s);
   if (status == SLAB_OK && c->offsets != NULL) status = input_offsets(c, d, s);
@@ -219,11 +228,19 @@ static slab_status send(const cast *c, const device_scene *on, flight *s) {
 
 /* ---- the kernels ---- */
 
+static slab_status make_rays(const cast *c, const device_scene *on, flight *s) {
+  set_rays some = *c->set;
+  some.first += s->of->first;
+  some.count = s->of->count;
+  return kept(s, gpu_enqueue_rays(on->device, &some, s->of->tables, s->launch.rays, s->staging_buffers->queue,
+                                  order_of(s), &s->launch.first_use));
+}
+
 static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s) {
   gpu_queue *queue = s->staging_buffers->queue;
   launch *l = &s->launch;
-  slab_status status = SLAB_OK;
-  if (l->fallback != NULL) status = kept(s, launch_packets(on, c->query, l, queue, order_of(s)));
+  slab_status status = c->set != NULL ? make_rays(c, on, s) : SLAB_OK;
+  if (status == SLAB_OK && l->fallback != NULL) status = kept(s, launch_packets(on, c->query, l, queue, order_of(s)));
   if (status == SLAB_OK) status = kept(s, launch_enqueue(on, c->query, l, queue, order_of(s)));
   if (status == SLAB_OK && l->deferred && ATTRIBUTES_WAIT(s->of->count))
     status = kept(s, launch_attributes(on, c->query, l, queue, order_of(s)));

@@ -82,6 +82,11 @@ slab_status gpu_begin(const cast *, const device_scene *, chunk *);
 slab_status gpu_end(const cast *, const device_scene *, chunk *, chunk_outcome *);
 void gpu_abandon(const device_scene *, chunk *);
 slab_status gpu_settle(const device_scene *, chunk *);
+slab_status gpu_open_set(device *, const set_rays *, void **tables);
+void gpu_close_set(const device *, void *tables);
+/* Enqueues the kernel that writes these rays to a buffer. */
+slab_status gpu_enqueue_rays(device *, const set_rays *, const void *tables, gpu_buffer *rays, gpu_queue *, gpu_order,
+                             bool *first_use);
 slab_status gpu_make_rays(device *, const set_rays *, slab_ray *);
 slab_status gpu_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 
@@ -91,7 +96,8 @@ slab_status gpu_pairs(device *, slab_shape, const slab_ray *, const float *shape
     .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .pin = gpu_pin,          \
     .unpin = gpu_unpin, .upload = gpu_upload, .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit, \
     .offers = gpu_offers, .begin = gpu_begin, .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle,   \
-    .make_rays = gpu_make_rays, .pairs = gpu_pairs, .compressed_alone = (compressed)                          \
+    .open_set = gpu_open_set, .close_set = gpu_close_set, .make_rays = gpu_make_rays, .pairs = gpu_pairs,     \
+    .compressed_alone = (compressed)                                                                          \
   }
 
 /* Creates d->opened, as far as it is any driver's. */

@@ -590,6 +590,34 @@ SLAB_API slab_status slab_sky_patches(uint32_t parts, float *directions, float *
 SLAB_API slab_status slab_rays_write(slab_context *, const slab_rays *, uint64_t first, size_t n, slab_ray *rays);
 /** @} */
 
+/** @defgroup sources Any source of rays
+ * One call for all queries, of rays from an array or from a set.
+ * @{ */
+
+/** Where rays come from: an array, or a set. All zero: no rays. */
+typedef struct slab_source {
+  const slab_ray *rays; /**< n rays; NULL: they are of the set */
+  const slab_rays *set; /**< n rays of it, from ray `first` on; NULL: they are of the array */
+  uint64_t first;       /**< of the set */
+  size_t n;             /**< the number of rays */
+} slab_source;
+
+/** Where results go. */
+typedef struct slab_results {
+  void *memory;      /**< n results of the query's type; of SLAB_ALL room for `capacity` slab_hit */
+  uint64_t *offsets; /**< SLAB_ALL only: n + 1, as of slab_all */
+  uint64_t capacity; /**< SLAB_ALL only: hits that memory has room for; 0: offsets alone */
+  uint64_t required; /**< SLAB_ALL only: becomes the number of hits */
+} slab_results;
+
+/** Casts: any query, with the results, options and statuses of its own call (slab_closest and so on). Rays of a set are
+ * made where they are cast, some hundred thousand at a time, and have the bits that slab_rays_write gives: no array of
+ * them is needed, and none goes over a bus. Also SLAB_INVALID_ARGUMENT: `query` is no slab_query, source or results is
+ * NULL, the source has both an array and a set, or slab_rays_write would refuse the part of the set. */
+SLAB_API slab_status slab_cast(slab_scene *, slab_query query, const slab_source *source, slab_results *results,
+                               const slab_cast_options *);
+/** @} */
+
 /** @defgroup programs Kernels of your own
  * Kernels that trace rays themselves, by the functions of slabcast_device.h.
  * @{ */

@@ -66,6 +66,8 @@ typedef struct flight {
   way ways[1 + CHUNK_SAMPLES]; /* the chunk's, and those of its samples */
   uint32_t way_count;          /* 0: a scene without traversals */
   const slab_ray *rays;
+  slab_ray *made; /* rays of a set, of the chunk; room for made_most */
+  uint32_t made_most;
   void *results;
   size_t result_size;
   const slab_primitive_id *skips;
@@ -439,7 +441,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->on = on;
   f->scene = on->state->uploaded;
   f->beside = of->flat ? on->state->beside : NULL;
-  f->rays = c->rays + of->first;
+  f->rays = c->set != NULL ? f->made : c->rays + of->first;
   f->results = c->collected == NULL ? chunk_results(c, of) : NULL;
   f->result_size = c->result_size;
   chunk_uniforms(c, of, &f->uniforms);
@@ -462,7 +464,23 @@ static uint32_t rays_of_packet(const flight *f) {
   return 0;
 }
 
+/* Makes the rays of a chunk of a set. Memory stays for the next chunk of the call. */
+static slab_status make_chunk(const cast *c, const device_scene *on, const chunk *of, flight *f) {
+  set_rays some = *c->set;
+  if (f->made_most < of->count) {
+    free(f->made);
+    f->made = malloc(of->count * sizeof *f->made);
+    f->made_most = f->made != NULL ? of->count : 0;
+    if (f->made == NULL) return fail_memory(of->count * sizeof *f->made, "rays of a set");
+  }
+  some.first += of->first;
+  some.count = of->count;
+  return native_make_rays(on->device, &some, f->made);
+}
+
 static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
+  const slab_status made = c->set != NULL ? make_chunk(c, on, of, f) : SLAB_OK;
+  if (made != SLAB_OK) return made;
   flight_begin(c, on, of, f);
   for (int i = 0; i < CHUNK_SAMPLES; i++) {
     f->sampled[i][false] = f->sampled[i][true] = 0;
@@ -477,7 +495,7 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   slab_status status = f->uniforms.packet != 0 ? make_fallback(f) : SLAB_OK;
   if (status == SLAB_OK && tiles && f->lists && f->uniforms.packet != 0) status = order_tiles(f);
   if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved)
-    status = chunk_memory_sort(&f->memory, c, of, c->scene->context->threads);
+    status = chunk_memory_sort(&f->memory, c, of, f->rays, c->scene->context->threads);
   if (status == SLAB_OK && c->offsets != NULL) status = chunk_memory_offsets(&f->memory, c, of);
   if (status == SLAB_OK && c->collected != NULL) status = make_room(f);
   if (status != SLAB_OK) release(f);
@@ -521,8 +539,14 @@ static slab_status finish(const cast *c, flight *f, chunk_outcome *outcome) {
 
 /* Kernels run when the chunk ends: by then the casting thread has nothing else to do, and takes part. */
 slab_status native_begin(const cast *c, const device_scene *on, chunk *of) {
-  if (of->in_flight == NULL) of->in_flight = malloc(sizeof(flight));
-  return of->in_flight == NULL ? fail_memory(sizeof(flight), "a cast") : prepare(c, on, of, of->in_flight);
+  flight *f = of->in_flight;
+  if (f == NULL) {
+    f = of->in_flight = malloc(sizeof *f);
+    if (f == NULL) return fail_memory(sizeof *f, "a cast");
+    f->made = NULL;
+    f->made_most = 0;
+  }
+  return prepare(c, on, of, f);
 }
 
 slab_status native_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
@@ -537,7 +561,9 @@ void native_abandon(const device_scene *on, chunk *of) {
 
 slab_status native_settle(const device_scene *on, chunk *of) {
   (void)on;
-  free(of->in_flight);
+  flight *f = of->in_flight;
+  if (f != NULL) free(f->made);
+  free(f);
   of->in_flight = NULL;
   return SLAB_OK;
 }

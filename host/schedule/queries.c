@@ -5,13 +5,15 @@
 #include "base/status.h"
 #include "device/context.h"
 #include "scene/scene.h"
+#include "schedule/ray_sets.h"
 #include "schedule/scheduler.h"
 #include "work/hit_batch.h"
 #include "work/uniforms.h"
 
 static slab_status check_cast(const cast *c) {
   const slab_cast_options *o = c->options;
-  if (c->n > 0 && c->rays == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
+  if (c->n > 0 && c->rays == NULL && c->set == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
   if (o == NULL) return SLAB_OK;
   const slab_status status = check_rules(c->function, o->cull, o->edges);
   return status == SLAB_OK && has_own_rays(o) ? check_own_rays(c->function, c->query, c->n, o) : status;
@@ -27,22 +29,26 @@ static slab_status enter(const slab_scene *scene, cast *c, scene_reading *readin
 }
 
 /* All queries with one result per ray. */
+static slab_status cast_single(slab_scene *scene, cast *c) {
+  scene_reading reading;
+  slab_status status = enter(scene, c, &reading);
+  if (status != SLAB_OK) return status;
+  status = check_cast(c);
+  if (status == SLAB_OK && c->n > 0 && c->results == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", c->function);
+  if (status == SLAB_OK) status = schedule_rays(c);
+  scene_leave(&reading);
+  if (status == SLAB_OK && c->options != NULL && c->options->invalid != NULL) *c->options->invalid = c->invalid;
+  return status;
+}
+
 static slab_status cast_each(const char *function, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
                              void *results, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
   /* every member by itself: for those left out compilers zero all of them first, which a call of one ray feels */
-  cast c = {function, NULL, query,   rays, n, 0, results,  slab_result_size(query),
-            NULL,     NULL, options, 0,    n, 0, &callers, {0, 0, 0}};
-  scene_reading reading;
-  slab_status status = enter(scene, &c, &reading);
-  if (status != SLAB_OK) return status;
-  status = check_cast(&c);
-  if (status == SLAB_OK && n > 0 && results == NULL)
-    status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", function);
-  if (status == SLAB_OK) status = schedule_rays(&c);
-  scene_leave(&reading);
-  if (status == SLAB_OK && options != NULL && options->invalid != NULL) *options->invalid = c.invalid;
-  return status;
+  cast c = {function, NULL, query, rays, n,        0,         results, slab_result_size(query), NULL, NULL,
+            options,  0,    n,     0,    &callers, {0, 0, 0}, NULL};
+  return cast_single(scene, &c);
 }
 
 slab_status slab_closest(slab_scene *scene, const slab_ray *rays, size_t n, slab_hit *hits,
@@ -86,8 +92,15 @@ static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, 
   if (options.masks != NULL) options.masks += first;
   if (options.after != NULL) options.after += first;
   cast some = *c;
+  set_rays set;
   some.query = query;
-  some.rays += first;
+  if (c->set != NULL) {
+    set = *c->set;
+    set.first += first;
+    some.set = &set;
+  } else {
+    some.rays += first;
+  }
   some.n = n;
   some.before = first;
   some.results = results;
@@ -144,9 +157,10 @@ static slab_status fill_in(cast *c, const collection *from, const uint64_t *offs
 /* capacity 0: the offsets alone. */
 static slab_status cast_all(cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
   slab_status status = check_cast(c);
-  if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_all: offsets is NULL");
+  if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "%s: offsets is NULL", c->function);
   if (status == SLAB_OK && capacity > 0 && c->results == NULL)
-    status = fail(SLAB_INVALID_ARGUMENT, "slab_all: hits is NULL and capacity %llu", (unsigned long long)capacity);
+    status =
+        fail(SLAB_INVALID_ARGUMENT, "%s: hits is NULL and capacity %llu", c->function, (unsigned long long)capacity);
   if (status != SLAB_OK) return status;
   c->progress_total = capacity > 0 ? 2 * (uint64_t)c->n : c->n;
   collection collected = {.counts = offsets + 1, .most = capacity};
@@ -154,10 +168,19 @@ static slab_status cast_all(cast *c, uint64_t *offsets, uint64_t capacity, uint6
   if (status == SLAB_OK && required != NULL) *required = offsets[c->n];
   if (status == SLAB_OK && c->options != NULL && c->options->invalid != NULL) *c->options->invalid = c->invalid;
   if (status == SLAB_OK && capacity > 0 && capacity < offsets[c->n])
-    status = fail(SLAB_CAPACITY, "slab_all: %llu hits, and capacity is %llu", (unsigned long long)offsets[c->n],
+    status = fail(SLAB_CAPACITY, "%s: %llu hits, and capacity is %llu", c->function, (unsigned long long)offsets[c->n],
                   (unsigned long long)capacity);
   if (status == SLAB_OK && capacity > 0) status = fill_in(c, &collected, offsets);
   batches_free(collected.batches);
+  return status;
+}
+
+static slab_status cast_lists(slab_scene *scene, cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
+  scene_reading reading;
+  slab_status status = enter(scene, c, &reading);
+  if (status != SLAB_OK) return status;
+  status = cast_all(c, offsets, capacity, required);
+  scene_leave(&reading);
   return status;
 }
 
@@ -166,10 +189,36 @@ slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t
   ARITHMETIC callers = arithmetic_begin();
   cast c = {"slab_all", NULL, SLAB_ALL, rays, n, 0, hits, slab_result_size(SLAB_ALL), .options = options};
   c.callers = &callers;
-  scene_reading reading;
-  slab_status status = enter(scene, &c, &reading);
+  return cast_lists(scene, &c, offsets, capacity, required);
+}
+
+/* ---- any source ---- */
+
+static slab_status check_source(const slab_source *s, const slab_results *r) {
+  const char *missing = s == NULL ? "source" : r == NULL ? "results" : NULL;
+  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_cast: %s is NULL", missing);
+  if (s->set == NULL) return SLAB_OK;
+  if (s->rays != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_cast: the source has rays and a set");
+  return ray_set_check_part("slab_cast", s->set, s->first, s->n);
+}
+
+slab_status slab_cast(slab_scene *scene, slab_query query, const slab_source *source, slab_results *results,
+                      const slab_cast_options *options) {
+  ARITHMETIC callers = arithmetic_begin();
+  if ((unsigned)query >= SLAB_QUERY_COUNT)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_cast: query is %d, not a slab_query", (int)query);
+  const slab_status status = check_source(source, results);
   if (status != SLAB_OK) return status;
-  status = cast_all(&c, offsets, capacity, required);
-  scene_leave(&reading);
-  return status;
+  cast c = {"slab_cast",       NULL, query, source->rays, source->n, 0, results->memory, slab_result_size(query),
+            .options = options};
+  c.progress_total = c.n;
+  c.callers = &callers;
+  set_rays set;
+  if (source->set != NULL) {
+    set = ray_set_all(source->set);
+    set.first = source->first;
+    c.set = &set;
+  }
+  return query == SLAB_ALL ? cast_lists(scene, &c, results->offsets, results->capacity, &results->required)
+                           : cast_single(scene, &c);
 }

@@ -33,6 +33,16 @@ slab_status ray_set_check(const char *function, const slab_rays *s) {
   return status == SLAB_OK ? check_tables(function, s) : status;
 }
 
+slab_status ray_set_check_part(const char *function, const slab_rays *s, uint64_t first, size_t n) {
+  const slab_status status = ray_set_check(function, s);
+  const uint64_t all = (uint64_t)s->rows * s->columns;
+  if (status != SLAB_OK || (first <= all && n <= all - first)) return status;
+  return fail(SLAB_INVALID_ARGUMENT, "%s: %zu rays from %llu on, and the set has %llu", function, n,
+              (unsigned long long)first, (unsigned long long)all);
+}
+
+bool ray_set_is_picture(const set_rays *s) { return s->set.kind <= SLAB_RAYS_FISHEYE; }
+
 set_rays ray_set_all(const slab_rays *s) {
   set_rays all = {
       .of_rows = s->of_rows, .normals = s->normals, .of_columns = s->of_columns, .count = (size_t)s->rows * s->columns};
@@ -60,12 +70,8 @@ slab_status slab_rays_write(slab_context *context, const slab_rays *s, uint64_t 
   const char *missing = context == NULL ? "context" : s == NULL ? "set" : rays == NULL && n > 0 ? "rays" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_rays_write: %s is NULL", missing);
   slab_status status = context_check_process(context, "slab_rays_write");
-  if (status == SLAB_OK) status = ray_set_check("slab_rays_write", s);
+  if (status == SLAB_OK) status = ray_set_check_part("slab_rays_write", s, first, n);
   if (status != SLAB_OK || n == 0) return status;
-  const uint64_t all = (uint64_t)s->rows * s->columns;
-  if (first > all || all - first < n)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_rays_write: %zu rays from %llu on, and the set has %llu", n,
-                (unsigned long long)first, (unsigned long long)all);
   set_rays some = ray_set_all(s);
   some.first = first;
   some.count = n;

@@ -2,11 +2,17 @@
 #ifndef SLABCAST_SCHEDULE_RAY_SETS_H
 #define SLABCAST_SCHEDULE_RAY_SETS_H
 
+#include <stdbool.h>
+
 #include "record/set_rays.h"
 #include "slabcast.h"
 
 /* SLAB_INVALID_ARGUMENT where a description is none. */
 slab_status ray_set_check(const char *function, const slab_rays *);
+/* Also where it has no n rays from `first` on. */
+slab_status ray_set_check_part(const char *function, const slab_rays *, uint64_t first, size_t n);
+/* Whether the rays of a set come in rows as those of a picture do. */
+bool ray_set_is_picture(const set_rays *);
 /* All rays of a set that was checked. */
 set_rays ray_set_all(const slab_rays *);
 

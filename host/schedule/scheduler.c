@@ -13,6 +13,7 @@
 #include "record/chunk.h"
 #include "record/device.h"
 #include "record/snapshot.h"
+#include "schedule/ray_sets.h"
 #include "schedule/scheduler.h"
 #include "schedule/traversal_choice.h"
 #include "work/hit_batch.h"
@@ -37,6 +38,8 @@
  * goes up while the last comes down; but none of fewer rays, which take a bus some 20 us. */
 #define CHUNKS_OF_A_CALL 32
 #define LEAST_COPIED 16384u
+/* Rays of a set are made a chunk at a time, 8 MB, most of which the caches hold until they are cast. */
+#define MADE_A_CHUNK 262144u
 /* Maximum bytes of a collection. */
 #define COLLECTED_BYTES ((size_t)512 << 20)
 
@@ -94,6 +97,7 @@ static uint32_t launch_bound(const cast *c, const device_worker *s) {
   uint64_t bound = d->info.allocation_bytes / widest;
   if (!d->in_place) bound = least(bound, least(STAGED_BYTES / widest, part_of_call(c)));
   if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
+  if (c->set != NULL) bound = least(bound, MADE_A_CHUNK);
   const uint64_t packets = (uint64_t)d->launch_items * d->info.lane_width;
   if (s->offered.packet != 0 && packets != 0 && packets < bound) bound = packets;
   return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
@@ -203,6 +207,11 @@ static bool casts_closed(const device_worker *s) {
 /* Rays with masks and hits of their own are cast one by one. */
 static bool casts_own(const device_worker *s) { return has_own_rays(s->cast_job->cast->options); }
 
+/* Rays that the device makes are not there to be sorted. */
+static bool makes_there(const device_worker *s) {
+  return s->cast_job->cast->set != NULL && s->on.device->backend->open_set != NULL;
+}
+
 static offer offered_now(const device_worker *s) {
   offer o = s->on.device->backend->offers(&s->on, s->cast_job->cast->query);
   if (casts_closed(s)) o.traversals &= ~(1u << SLAB_TRAVERSAL_PACKETS);
@@ -214,6 +223,7 @@ static offer offered_now(const device_worker *s) {
 static slab_traversal traversal_wanted(const device_worker *s) {
   const device *d = s->on.device;
   if (!device_scene_has_traversals(&s->on) || d->info.lane_width == 1 || casts_own(s)) return SLAB_TRAVERSAL_SINGLE;
+  if (d->traversal == SLAB_TRAVERSAL_SORTED && makes_there(s)) return SLAB_TRAVERSAL_INTERLEAVED;
   return d->traversal == SLAB_TRAVERSAL_PACKETS && casts_closed(s) ? SLAB_TRAVERSAL_SINGLE : d->traversal;
 }
 
@@ -225,6 +235,11 @@ static flat_choice flat_choice_of(const device_worker *s) {
   return is_flat_likely(s->on.scene) ? FLAT_BY_ORDER : FLAT_NEVER;
 }
 
+/* Rays of a lens that follow each other are neighbours. What others are trials show: they begin with packets. */
+static rays_order order_of_set(const set_rays *s) {
+  return ray_set_is_picture(s) && s->set.kind != SLAB_RAYS_ORTHOGRAPHIC ? RAYS_OF_A_POINT : RAYS_ALIKE;
+}
+
 static void traversal_choice_open(device_worker *s) {
   const cast *c = s->cast_job->cast;
   const slab_scene_stats *stats = &s->on.scene->stats;
@@ -234,6 +249,7 @@ static void traversal_choice_open(device_worker *s) {
                                .wanted = traversal_wanted(s),
                                .traversals = s->offered.traversals,
                                .rays = c->rays,
+                               .order = c->set == NULL ? RAYS_SCATTERED : order_of_set(c->set),
                                .n = c->n / s->cast_job->count,
                                .lower = stats->lower,
                                .upper = stats->upper,
@@ -401,8 +417,19 @@ static uint32_t most_in_flight(const device_worker *s) {
   return asks || choice_is_alone(&s->traversal_choice) ? 1 : s->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
 }
 
+/* The tables of a set, on the worker's device. */
+static bool open_set(device_worker *s) {
+  void *tables = NULL;
+  if (!makes_there(s)) return true;
+  const slab_status status = s->on.device->backend->open_set(s->on.device, s->cast_job->cast->set, &tables);
+  for (int i = 0; i < CHUNKS; i++) s->chunks[i].tables = tables;
+  if (status != SLAB_OK) worker_fail(s, status);
+  return status == SLAB_OK;
+}
+
 static void *worker_run(void *argument) {
   device_worker *s = argument;
+  if (!open_set(s)) return NULL;
   for (bool more = true; cast_job_goes_on(s->cast_job) && (more || s->in_flight > 0);) {
     while (more && s->in_flight < most_in_flight(s)) more = begin_next(s);
     if (s->in_flight > 0) end_oldest(s);
@@ -416,6 +443,7 @@ static void *worker_run(void *argument) {
     slab_status status = s->on.device->backend->settle(&s->on, &s->chunks[i]);
     if (status != SLAB_OK) worker_fail(s, status);
   }
+  if (makes_there(s)) s->on.device->backend->close_set(s->on.device, s->chunks[0].tables);
   return NULL;
 }
 
@@ -461,8 +489,8 @@ static void run_all(cast_job *f) {
 
 static bool are_few(const cast *c) {
   const device *d = &c->scene->context->devices[0];
-  return c->n <= FEW_RAYS && c->scene->context->device_count == 1 && d->backend->few != NULL && d->launch_rays == 0 &&
-         d->traversal == SLAB_TRAVERSAL_AUTO && c->collected == NULL &&
+  return c->n <= FEW_RAYS && c->set == NULL && c->scene->context->device_count == 1 && d->backend->few != NULL &&
+         d->launch_rays == 0 && d->traversal == SLAB_TRAVERSAL_AUTO && c->collected == NULL &&
          (c->options == NULL || c->options->progress == NULL);
 }
 
@@ -494,6 +522,13 @@ static slab_status cast_few(cast *c) {
   return SLAB_OK;
 }
 
+/* Of a picture that begins with a row, and is not too narrow for tiles. */
+static rays_rows rows_of_set(const set_rays *s) {
+  const uint32_t row = s->set.columns;
+  const bool whole = ray_set_is_picture(s) && s->first % row == 0;
+  return whole && row >= RAYS_A_TILE ? (rays_rows){row, 8, RAYS_A_TILE / 8} : (rays_rows){0};
+}
+
 /* Looks for rows of rays where packets of tiles may be cast. */
 static void find_rows(cast_job *f) {
   cast *c = f->cast;
@@ -503,7 +538,9 @@ static void find_rows(cast_job *f) {
     wanted =
         wanted || (f->workers[i].on.device->backend->tiles && traversal_choice_packs(&f->workers[i].traversal_choice));
   wanted = wanted && (c->query != SLAB_ALL || c->collected != NULL);
-  c->rows = wanted ? rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper) : (rays_rows){0};
+  c->rows = !wanted          ? (rays_rows){0}
+            : c->set == NULL ? rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper)
+                             : rows_of_set(c->set);
 }
 
 slab_status schedule_rays(cast *c) {

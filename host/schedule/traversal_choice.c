@@ -161,7 +161,7 @@ traversal_choice traversal_choice_begin(const traversal_task *task, const traver
   if (task->wanted != SLAB_TRAVERSAL_AUTO) return t;
   t.best = SLAB_TRAVERSAL_SINGLE;
   if (n < (task->ready ? READY_PAYS : PACKETS_PAY)) return t;
-  const rays_order order = rays_order_of(task->rays, n, task->lower, task->upper);
+  const rays_order order = task->rays == NULL ? task->order : rays_order_of(task->rays, n, task->lower, task->upper);
   const traversal_choice *earlier = &memory->of[task->query][order];
   const uint64_t met = earlier->met + n;
   const slab_traversal together = or_single(task, SLAB_TRAVERSAL_PACKETS);

@@ -21,7 +21,8 @@ typedef struct traversal_task {
   slab_query query;
   slab_traversal wanted; /* SLAB_TRAVERSAL_AUTO, or the traversal to use */
   uint32_t traversals;   /* available traversals: bit t for slab_traversal t */
-  const slab_ray *rays;
+  const slab_ray *rays;  /* NULL: their order is told */
+  rays_order order;
   size_t n;                   /* number of rays */
   const float *lower, *upper; /* bounds of the scene, 3 floats each */
   uint32_t compute_units;     /* the device's */

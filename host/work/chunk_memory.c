@@ -14,9 +14,9 @@ slab_status chunk_memory_offsets(chunk_memory *m, const cast *c, const chunk *of
   return SLAB_OK;
 }
 
-slab_status chunk_memory_sort(chunk_memory *m, const cast *c, const chunk *of, uint32_t threads) {
+slab_status chunk_memory_sort(chunk_memory *m, const cast *c, const chunk *of, const slab_ray *rays, uint32_t threads) {
   const slab_scene_stats *bounds = &c->scene->stats;
-  m->sorted = rays_sorted(c->rays + of->first, of->count, bounds->lower, bounds->upper, threads);
+  m->sorted = rays_sorted(rays, of->count, bounds->lower, bounds->upper, threads);
   return m->sorted == NULL ? fail_memory(of->count * sizeof *m->sorted, "sorting rays") : SLAB_OK;
 }
 

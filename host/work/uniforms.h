@@ -5,6 +5,7 @@
 #include "base/arithmetic.h"
 #include "data/types.h"
 #include "record/chunk.h"
+#include "record/set_rays.h"
 #include "record/snapshot.h"
 #include "slabcast.h"
 #include "work/hit_batch.h"
@@ -38,6 +39,7 @@ typedef struct cast {
   arithmetic *callers; /* floating-point state of the casting thread outside of the library; progress callbacks run
                           with it too */
   rays_rows rows;      /* in which the rays come; not looked for where no backend asks */
+  const set_rays *set; /* of which the rays are; NULL: they are an array */
 } cast;
 
 /* The hits of a ray that SLAB_ALL lists at most; 0: all. */
