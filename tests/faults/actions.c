@@ -333,6 +333,19 @@ static slab_status run_segments(world *w) {
   return status;
 }
 
+/* From a set: its tables are the world's rays. */
+static slab_status run_cast_set(world *w) {
+  cast_outcome *to = (void *)w->outcome;
+  const float *tables = (const float *)(const void *)w->rays;
+  const slab_rays set = slab_rays_pairs(tables, 20, tables + 5, 5);
+  const slab_source source = {.set = &set, .n = WORLD_RAYS};
+  const slab_cast_options options = options_of(w, &to->invalid);
+  slab_results results = {.memory = to->results, .offsets = to->offsets, .capacity = HITS};
+  const slab_status status = slab_cast(w->scene, w->action->with.query, &source, &results, &options);
+  to->required = results.required;
+  return status;
+}
+
 static slab_status run_tables(world *w) {
   const float angles[] = {1.0f, 20.0f, 300.0f};
   float *to = (float *)(void *)w->outcome;
@@ -568,6 +581,19 @@ const action actions[] = {
      .fresh = 1,
      .slow = 1,
      .with = {.shape = SLAB_BOX}},
+    {.name = "slab_cast, closest of a set", .begin = begin_committed, .run = run_cast_set, .may_write = 1},
+    {.name = "slab_cast, all of a set",
+     .begin = begin_committed,
+     .run = run_cast_set,
+     .may_write = 1,
+     .with = {.query = SLAB_ALL}},
+    {.name = "slab_cast, a set of the first kind",
+     .begin = begin_committed,
+     .run = run_cast_set,
+     .may_write = 1,
+     .fresh = 1,
+     .slow = 1,
+     .with = {.query = SLAB_ANY}},
     {.name = "slab_rays_write", .begin = begin_context, .run = run_rays_write},
     {.name = "slab_rays_write, many", .begin = begin_context, .run = run_rays_write, .with = {.many = 1}},
     {.name = "slab_rays_write, first of its kind",

@@ -198,6 +198,40 @@ static void sets_of_rays_are_the_processors(void **state) {
   slab_context_destroy(own);
 }
 
+/* Chunks make their rays on the device, several at once. */
+static void casts_of_sets_are_those_of_arrays(void **state) {
+  enum { ROWS = 40, COLUMNS = 50, MADE = ROWS * COLUMNS };
+  (void)state;
+  slab_context *own = processor();
+  const shapes s = {BVH_MIXED, SHAPES, 7};
+  slab_scene *scene = filled_scene(own, SLAB_TREE_HIGH, fill, &s);
+  slab_scene_stats stats;
+  slab_ray tables[MADE], rays[MADE];
+  slab_hit got[MADE], want[MADE];
+  random_state random = harness_seeded(__func__);
+  assert_ok(slab_scene_info(scene, &stats));
+  coherent_rays_fill(&random, &stats, MADE, tables);
+  const float *floats = (const float *)(const void *)tables;
+  const slab_rays sets[] = {slab_rays_pairs(floats, ROWS, floats + 4, COLUMNS),
+                            slab_rays_pinhole((const slab_camera *)(const void *)tables, COLUMNS, ROWS)};
+  for (int w = 0; w < WAYS; w++) {
+    slab_context *context = open_as(&ways[w].as, ways[w].options);
+    slab_scene *there = filled_scene(context, SLAB_TREE_HIGH, fill, &s);
+    const uint32_t first = (uint32_t)w * 13;
+    const slab_source source = {.set = &sets[w % 2], .first = first, .n = MADE - first};
+    slab_results to = {.memory = got};
+    assert_ok(slab_rays_write(own, source.set, first, source.n, rays));
+    assert_ok(slab_closest(scene, rays, source.n, want, NULL));
+    assert_ok(slab_cast(there, SLAB_CLOSEST, &source, &to, NULL));
+    assert_same_bits(got, want, source.n, sizeof *got);
+    harness_count(source.n);
+    slab_scene_destroy(there);
+    slab_context_destroy(context);
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(own);
+}
+
 /* Few pairs, and more than a launch has. */
 static void pairs_answer_as_the_processors(void **state) {
   enum { PAIRS = (1 << 20) + 1000 };
@@ -516,6 +550,7 @@ int main(void) {
       cmocka_unit_test_teardown(answers_are_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(instances_answer_as_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(sets_of_rays_are_the_processors, nothing_is_left),
+      cmocka_unit_test_teardown(casts_of_sets_are_those_of_arrays, nothing_is_left),
       cmocka_unit_test_teardown(pairs_answer_as_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(casts_flush_what_they_begin, nothing_is_left),
       cmocka_unit_test_teardown(cut_scenes_answer_as_the_processors, nothing_is_left),
