@@ -49,27 +49,26 @@ static void store(double x, double y, double z, float to[3]) {
   to[2] = (float)(z + 0.0);
 }
 
+static slab_status check_array(const char *function, const char *name, const void *array, size_t n) {
+  return n == 0 || array != NULL ? SLAB_OK : fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, name);
+}
+
 static slab_status check_angles(const char *function, const char *name, const float *degrees, size_t n) {
-  for (size_t i = 0; i < n; i++)
+  const slab_status status = check_array(function, name, degrees, n);
+  for (size_t i = 0; status == SLAB_OK && i < n; i++)
     if (!(fabsf(degrees[i]) <= 1e6f))
       return fail(SLAB_INVALID_ARGUMENT, "%s: %s %zu is %g degrees; up to 1e6 are allowed", function, name, i,
                   (double)degrees[i]);
-  return SLAB_OK;
-}
-
-static slab_status check_array(const char *function, const char *name, const void *array, size_t n) {
-  return n == 0 || array != NULL ? SLAB_OK : fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, name);
+  return status;
 }
 
 /* ---- sensors ---- */
 
 slab_status slab_beams(const float *elevation, const float *azimuth, size_t n, float *beams) {
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = check_array("slab_beams", "elevation", elevation, n);
-  if (status == SLAB_OK) status = check_array("slab_beams", "azimuth", azimuth, n);
-  if (status == SLAB_OK) status = check_array("slab_beams", "beams", beams, n);
-  if (status == SLAB_OK) status = check_angles("slab_beams", "elevation", elevation, n);
+  slab_status status = check_angles("slab_beams", "elevation", elevation, n);
   if (status == SLAB_OK) status = check_angles("slab_beams", "azimuth", azimuth, n);
+  if (status == SLAB_OK) status = check_array("slab_beams", "beams", beams, n);
   for (size_t i = 0; status == SLAB_OK && i < n; i++) {
     const turn e = turn_of((double)elevation[i]), a = turn_of((double)azimuth[i]);
     memset(beams + 6 * i, 0, 3 * sizeof *beams);
@@ -91,9 +90,8 @@ static void spin(const float pose[12], turn t, float to[12]) {
 slab_status slab_spun_poses(const float *pose, size_t stride, const float *azimuth, size_t n, float *poses) {
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_array("slab_spun_poses", "pose", pose, n);
-  if (status == SLAB_OK) status = check_array("slab_spun_poses", "azimuth", azimuth, n);
-  if (status == SLAB_OK) status = check_array("slab_spun_poses", "poses", poses, n);
   if (status == SLAB_OK) status = check_angles("slab_spun_poses", "azimuth", azimuth, n);
+  if (status == SLAB_OK) status = check_array("slab_spun_poses", "poses", poses, n);
   for (size_t i = 0; status == SLAB_OK && i < n; i++)
     spin((const float *)(const void *)((const char *)pose + i * stride), turn_of((double)azimuth[i]), poses + 12 * i);
   return status;
@@ -117,11 +115,9 @@ slab_status slab_hemisphere(uint32_t n, int cosine, float *directions) {
 
 slab_status slab_sun_directions(const float *azimuth, const float *altitude, size_t n, float *directions) {
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = check_array("slab_sun_directions", "azimuth", azimuth, n);
-  if (status == SLAB_OK) status = check_array("slab_sun_directions", "altitude", altitude, n);
-  if (status == SLAB_OK) status = check_array("slab_sun_directions", "directions", directions, n);
-  if (status == SLAB_OK) status = check_angles("slab_sun_directions", "azimuth", azimuth, n);
+  slab_status status = check_angles("slab_sun_directions", "azimuth", azimuth, n);
   if (status == SLAB_OK) status = check_angles("slab_sun_directions", "altitude", altitude, n);
+  if (status == SLAB_OK) status = check_array("slab_sun_directions", "directions", directions, n);
   for (size_t i = 0; status == SLAB_OK && i < n; i++) {
     const turn north = turn_of((double)azimuth[i]), up = turn_of((double)altitude[i]);
     store(up.cosine * north.sine, up.cosine * north.cosine, up.sine, directions + 3 * i);
