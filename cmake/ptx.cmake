@@ -101,7 +101,7 @@ endforeach()
 file(WRITE ${slab_ptx_folder}/table.inc.new "${blocks}static const program programs[] = {\n${rows}};\n")
 file(COPY_FILE ${slab_ptx_folder}/table.inc.new ${slab_ptx_folder}/table.inc ONLY_IF_DIFFERENT)
 
-add_library(slab_cuda MODULE ptx/programs.c) # nobody links it: it has no SONAME, and one name with the version
+add_library(slab_cuda MODULE ptx/programs.c) # nobody links it; it has one name, with the version
 set_property(SOURCE ptx/programs.c APPEND PROPERTY OBJECT_DEPENDS "${slab_ptx_files};${slab_ptx_folder}/table.inc")
 target_include_directories(slab_cuda PRIVATE ${PROJECT_SOURCE_DIR}/host ${PROJECT_SOURCE_DIR}/host/include ${slab_ptx_folder})
 target_link_libraries(slab_cuda PRIVATE slab_flags)
@@ -112,10 +112,12 @@ if(ZLIB_FOUND)
   target_compile_definitions(slab_cuda PRIVATE SLABCAST_ZLIB)
   target_link_libraries(slab_cuda PRIVATE ZLIB::ZLIB)
 endif()
-set_target_properties(slab_cuda PROPERTIES OUTPUT_NAME slabcast-cuda C_VISIBILITY_PRESET hidden NO_SONAME ON
+set_target_properties(slab_cuda PROPERTIES OUTPUT_NAME slabcast-cuda C_VISIBILITY_PRESET hidden
   LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:slab_lib> RUNTIME_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:slab_lib>)
 if(WIN32)
   set_target_properties(slab_cuda PROPERTIES PREFIX "")
 else()
   set_target_properties(slab_cuda PROPERTIES SUFFIX .so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  # Debian asks for it, where libraries lie.
+  target_link_options(slab_cuda PRIVATE LINKER:-soname,libslabcast-cuda.so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 endif()

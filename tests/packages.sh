@@ -103,7 +103,7 @@ check() {
   placed "$package"
   version=$(field Version "$package")
   [[ $version == "$("$folder"/program/slabcast --version | sed 's/.* //')"-* ]] || fail "packages of $version"
-  [[ $(dpkg-deb -I "$packages/$package"_*.deb shlibs) == "libslabcast ${soname#*.so.} $package (>= $version)" ]] ||
+  dpkg-deb -I "$packages/$package"_*.deb shlibs | grep -qxF "libslabcast ${soname#*.so.} $package (>= $version)" ||
     fail "who links the library is not told which package it is in"
   [[ $(dpkg-deb -I "$packages/$package"_*.deb triggers) == 'activate-noawait ldconfig' ]] ||
     fail "the library is not made known when it is installed"
