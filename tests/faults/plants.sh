@@ -29,7 +29,7 @@ apply() {
 
 copy_tree() {
   mkdir "$scratch/tree"
-  (cd "$root" && tar -c --exclude=tests/mutants CMakeLists.txt CMakePresets.json cmake bench host kernels program sets examples tests tools dev docs .clang-format README.md) |
+  (cd "$root" && tar -c --exclude=tests/mutants CMakeLists.txt CMakePresets.json cmake bench host kernels program ptx sets examples tests tools dev docs .clang-format README.md) |
     tar -x -C "$scratch/tree"
   mkdir "$scratch/tree/tests/mutants"
 }
