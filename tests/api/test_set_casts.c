@@ -184,6 +184,28 @@ static void chunks_of_a_set_follow_each_other(void **state) {
   free(want);
 }
 
+/* The hits of the first chunks are collected; the rays after them are counted anew. */
+static void lists_that_do_not_fit_are_counted_to_the_end(void **state) {
+  const fixture *f = *state;
+  const slab_context_options options = {.lane_width = harness_width(), .launch_rays = 500};
+  slab_context *context = NULL;
+  assert_ok(slab_context_create(&options, &context));
+  slab_scene *scene = mixed_tree(context, 400);
+  answer *of = harness_room(2 * sizeof *of);
+  for (int k = 0; k < 2; k++) {
+    const slab_source source = {.set = k == 0 ? &f->sets[6] : NULL, .rays = k == 0 ? NULL : f->rays[6], .n = N};
+    of[k].results = (slab_results){.memory = of[k].hits, .offsets = of[k].offsets, .capacity = 10};
+    assert_int_equal(slab_cast(scene, SLAB_ALL, &source, &of[k].results, NULL), SLAB_CAPACITY);
+  }
+  assert_memory_equal(of[0].offsets, of[1].offsets, sizeof of[0].offsets);
+  assert_int_equal(of[0].results.required, of[1].results.required);
+  assert_true(of[0].results.required > 10);
+  harness_count(N);
+  free(of);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 /* ---- bad input ---- */
 
 static void assert_refused(slab_scene *scene, slab_query query, const slab_source *source, slab_results *results,
@@ -220,6 +242,7 @@ int main(void) {
       cmocka_unit_test(options_are_of_the_calls_rays),
       cmocka_unit_test(a_part_of_a_set_has_its_own_rays),
       cmocka_unit_test(chunks_of_a_set_follow_each_other),
+      cmocka_unit_test(lists_that_do_not_fit_are_counted_to_the_end),
       cmocka_unit_test(sources_that_cannot_be_are_refused),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
