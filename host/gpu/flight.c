@@ -229,9 +229,7 @@ static slab_status send(const cast *c, const device_scene *on, flight *s) {
 /* ---- the kernels ---- */
 
 static slab_status make_rays(const cast *c, const device_scene *on, flight *s) {
-  set_rays some = *c->set;
-  some.first += s->of->first;
-  some.count = s->of->count;
+  const set_rays some = set_part(c->set, s->of->first, s->of->count);
   return kept(s, gpu_enqueue_rays(on->device, &some, s->of->tables, s->launch.rays, s->staging_buffers->queue,
                                   order_of(s), &s->launch.first_use));
 }

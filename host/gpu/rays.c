@@ -34,9 +34,10 @@ slab_status gpu_open_set(device *d, const set_rays *of, void **tables) {
   const ray_set *s = &of->set;
   set_tables *t = calloc(1, sizeof *t);
   if (t == NULL) return fail_memory(sizeof *t, "a set of rays");
-  slab_status status = upload(d, of->of_rows, (size_t)s->rows * set_row_floats(s), &t->of_rows);
+  slab_status status = upload(d, of->of_rows, (size_t)s->rows * SET_ROW_FLOATS(s->kind), &t->of_rows);
   if (status == SLAB_OK) status = upload(d, of->normals, (size_t)s->rows * 3, &t->normals);
-  if (status == SLAB_OK) status = upload(d, of->of_columns, (size_t)s->columns * set_column_floats(s), &t->of_columns);
+  if (status == SLAB_OK)
+    status = upload(d, of->of_columns, (size_t)s->columns * SET_COLUMN_FLOATS(s->kind), &t->of_columns);
   if (status == SLAB_OK)
     *tables = t;
   else
@@ -47,7 +48,7 @@ slab_status gpu_open_set(device *d, const set_rays *of, void **tables) {
 slab_status gpu_enqueue_rays(device *d, const set_rays *of, const void *tables, gpu_buffer *rays, gpu_queue *queue,
                              gpu_order order, bool *first_use) {
   const set_tables *t = tables;
-  const uint32_t row = set_row_of(of, 0), column = set_column_of(of, 0), count = (uint32_t)of->count, each = 1;
+  const uint32_t row = set_row_of(of), column = set_column_of(of), count = (uint32_t)of->count, each = 1;
   const gpu_argument list[] = {BUFFER_ARGUMENT(t->of_rows), BUFFER_ARGUMENT(t->normals), BUFFER_ARGUMENT(t->of_columns),
                                BUFFER_ARGUMENT(rays),       VALUE_ARGUMENT(of->set),     VALUE_ARGUMENT(row),
                                VALUE_ARGUMENT(column),      VALUE_ARGUMENT(count),       VALUE_ARGUMENT(each)};
@@ -85,8 +86,7 @@ slab_status gpu_make_rays(device *d, const set_rays *of, slab_ray *rays) {
   if (status == SLAB_OK)
     status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, most * sizeof *rays, NULL, "a set of rays", &made);
   for (size_t done = 0; status == SLAB_OK && done < of->count; done += some.count) {
-    some.first = of->first + done;
-    some.count = of->count - done < most ? of->count - done : most;
+    some = set_part(of, done, of->count - done < most ? of->count - done : most);
     status = make(d, &some, tables, made, rays + done);
   }
   gpu_close_set(d, tables);

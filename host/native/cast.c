@@ -466,15 +466,13 @@ static uint32_t rays_of_packet(const flight *f) {
 
 /* Makes the rays of a chunk of a set. Memory stays for the next chunk of the call. */
 static slab_status make_chunk(const cast *c, const device_scene *on, const chunk *of, flight *f) {
-  set_rays some = *c->set;
+  const set_rays some = set_part(c->set, of->first, of->count);
   if (f->made_most < of->count) {
     free(f->made);
     f->made = malloc(of->count * sizeof *f->made);
     f->made_most = f->made != NULL ? of->count : 0;
     if (f->made == NULL) return fail_memory(of->count * sizeof *f->made, "rays of a set");
   }
-  some.first += of->first;
-  some.count = of->count;
   return native_make_rays(on->device, &some, f->made);
 }
 
@@ -589,26 +587,25 @@ enum { MADE_A_PIECE = 4096 };
 
 typedef struct make_job {
   native_rays *kernel;
-  const set_rays *of;
-  size_t done; /* rays before this run */
-  uint32_t count;
+  set_rays of; /* MADE_AT_ONCE at most */
   slab_ray *rays;
 } make_job;
 
 static void make_piece(void *argument, size_t number) {
   const make_job *job = argument;
-  const set_rays *of = job->of;
-  job->kernel(number, of->of_rows, of->normals, of->of_columns, job->rays + job->done, of->set,
-              set_row_of(of, job->done), set_column_of(of, job->done), job->count, MADE_A_PIECE);
+  const set_rays *of = &job->of;
+  job->kernel(number, of->of_rows, of->normals, of->of_columns, job->rays, of->set, set_row_of(of), set_column_of(of),
+              (uint32_t)of->count, MADE_A_PIECE);
 }
 
 slab_status native_make_rays(device *d, const set_rays *of, slab_ray *rays) {
   const native_device *opened = d->opened;
-  make_job job = {opened->of[NATIVE_RAYS][SLAB_CLOSEST][KINDS_all]->kernel.rays, of, 0, 0, rays};
-  for (; job.done < of->count; job.done += job.count) {
-    const size_t rest = of->count - job.done;
-    job.count = rest < MADE_AT_ONCE ? (uint32_t)rest : MADE_AT_ONCE;
-    pool_run(d->info.compute_units, ((size_t)job.count + MADE_A_PIECE - 1) / MADE_A_PIECE, make_piece, &job);
+  make_job job = {.kernel = opened->of[NATIVE_RAYS][SLAB_CLOSEST][KINDS_all]->kernel.rays};
+  for (size_t done = 0; done < of->count; done += job.of.count) {
+    const size_t rest = of->count - done;
+    job.of = set_part(of, done, rest < MADE_AT_ONCE ? rest : MADE_AT_ONCE);
+    job.rays = rays + done;
+    pool_run(d->info.compute_units, (job.of.count + MADE_A_PIECE - 1) / MADE_A_PIECE, make_piece, &job);
   }
   return SLAB_OK;
 }

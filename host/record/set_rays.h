@@ -17,19 +17,16 @@ typedef struct set_rays {
 /* Rays that one run of the kernel makes, at most: it counts from a row's begin on in 32 bits. */
 #define MADE_AT_ONCE (1u << 30)
 
-static inline uint32_t set_row_of(const set_rays *s, size_t from) {
-  return (uint32_t)((s->first + from) / s->set.columns);
-}
-static inline uint32_t set_column_of(const set_rays *s, size_t from) {
-  return (uint32_t)((s->first + from) % s->set.columns);
+/* `count` of these rays, from the one numbered `from` on. */
+static inline set_rays set_part(const set_rays *s, size_t from, size_t count) {
+  set_rays part = *s;
+  part.first += from;
+  part.count = count;
+  return part;
 }
 
-/* Floats that a set has for each row, and for each column. */
-static inline uint32_t set_row_floats(const ray_set *s) {
-  return s->kind <= SLAB_RAYS_FISHEYE ? 0 : s->kind == SLAB_RAYS_BEAMS ? 12 : 3;
-}
-static inline uint32_t set_column_floats(const ray_set *s) {
-  return s->kind <= SLAB_RAYS_FISHEYE ? 0 : s->kind == SLAB_RAYS_BEAMS ? 6 : 3;
-}
+/* Where the first ray is. */
+static inline uint32_t set_row_of(const set_rays *s) { return (uint32_t)(s->first / s->set.columns); }
+static inline uint32_t set_column_of(const set_rays *s) { return (uint32_t)(s->first % s->set.columns); }
 
 #endif

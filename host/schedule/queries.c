@@ -95,8 +95,7 @@ static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, 
   set_rays set;
   some.query = query;
   if (c->set != NULL) {
-    set = *c->set;
-    set.first += first;
+    set = set_part(c->set, first, n);
     some.set = &set;
   } else {
     some.rays += first;
@@ -215,8 +214,7 @@ slab_status slab_cast(slab_scene *scene, slab_query query, const slab_source *so
   c.callers = &callers;
   set_rays set;
   if (source->set != NULL) {
-    set = ray_set_all(source->set);
-    set.first = source->first;
+    set = ray_set_part(source->set, source->first, source->n);
     c.set = &set;
   }
   return query == SLAB_ALL ? cast_lists(scene, &c, results->offsets, results->capacity, &results->required)

@@ -1,4 +1,4 @@
-/* slab_rays_write: rays of a set, by a device. */
+/* Sets of rays as the caller describes them: what is refused, and slab_rays_write. */
 #include <string.h>
 
 #include "base/arithmetic.h"
@@ -7,8 +7,6 @@
 #include "device/context.h"
 #include "schedule/ray_sets.h"
 
-static bool is_camera(const slab_rays *s) { return s->kind <= SLAB_RAYS_FISHEYE; }
-
 static slab_status check_size(const char *function, const char *what, uint32_t size, uint32_t most) {
   if (size >= 1 && size <= most) return SLAB_OK;
   return fail(SLAB_INVALID_ARGUMENT, "%s: the set has %u %s, and 1 to %u are allowed", function, size, what, most);
@@ -16,37 +14,42 @@ static slab_status check_size(const char *function, const char *what, uint32_t s
 
 static slab_status check_tables(const char *function, const slab_rays *s) {
   const char *missing = s->of_rows == NULL ? "of_rows" : s->of_columns == NULL ? "of_columns" : NULL;
-  if (!is_camera(s) && missing != NULL)
+  if (!SET_IS_CAMERA(s->kind) && missing != NULL)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the set's %s is NULL", function, missing);
   if (s->normals != NULL && s->kind != SLAB_RAYS_DIRECTIONS)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the set has normals, and only directions take them", function);
   return SLAB_OK;
 }
 
-slab_status ray_set_check(const char *function, const slab_rays *s) {
+static slab_status check_set(const char *function, const slab_rays *s) {
   if ((unsigned)s->kind >= SLAB_RAYS_KIND_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the set's kind is %d, not a slab_rays_kind", function, (int)s->kind);
   if (s->t_min != s->t_min || s->t_max != s->t_max)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the set's %s is NaN", function, s->t_min != s->t_min ? "t_min" : "t_max");
-  slab_status status = check_size(function, "rows", s->rows, is_camera(s) ? 1u << 24 : UINT32_MAX);
-  if (status == SLAB_OK) status = check_size(function, "columns", s->columns, is_camera(s) ? 1u << 24 : 1u << 31);
+  const bool camera = SET_IS_CAMERA(s->kind);
+  slab_status status = check_size(function, "rows", s->rows, camera ? 1u << 24 : UINT32_MAX);
+  if (status == SLAB_OK) status = check_size(function, "columns", s->columns, camera ? 1u << 24 : 1u << 31);
   return status == SLAB_OK ? check_tables(function, s) : status;
 }
 
 slab_status ray_set_check_part(const char *function, const slab_rays *s, uint64_t first, size_t n) {
-  const slab_status status = ray_set_check(function, s);
+  const slab_status status = check_set(function, s);
   const uint64_t all = (uint64_t)s->rows * s->columns;
   if (status != SLAB_OK || (first <= all && n <= all - first)) return status;
   return fail(SLAB_INVALID_ARGUMENT, "%s: %zu rays from %llu on, and the set has %llu", function, n,
               (unsigned long long)first, (unsigned long long)all);
 }
 
-bool ray_set_is_picture(const set_rays *s) { return s->set.kind <= SLAB_RAYS_FISHEYE; }
+bool ray_set_is_picture(const set_rays *s) { return SET_IS_CAMERA(s->set.kind); }
 
-set_rays ray_set_all(const slab_rays *s) {
-  set_rays all = {
-      .of_rows = s->of_rows, .normals = s->normals, .of_columns = s->of_columns, .count = (size_t)s->rows * s->columns};
-  ray_set *set = &all.set;
+set_rays ray_set_part(const slab_rays *s, uint64_t first, size_t n) {
+  set_rays part = {.first = first, .count = n};
+  if (!SET_IS_CAMERA(s->kind)) {
+    part.of_rows = s->of_rows;
+    part.normals = s->normals;
+    part.of_columns = s->of_columns;
+  }
+  ray_set *set = &part.set;
   set->kind = (uint32_t)s->kind;
   set->rows = s->rows;
   set->columns = s->columns;
@@ -62,7 +65,7 @@ set_rays ray_set_all(const slab_rays *s) {
   set->limit = s->limit;
   memcpy(set->sine, s->sine, sizeof set->sine);
   memcpy(set->cosine, s->cosine, sizeof set->cosine);
-  return all;
+  return part;
 }
 
 slab_status slab_rays_write(slab_context *context, const slab_rays *s, uint64_t first, size_t n, slab_ray *rays) {
@@ -72,9 +75,7 @@ slab_status slab_rays_write(slab_context *context, const slab_rays *s, uint64_t 
   slab_status status = context_check_process(context, "slab_rays_write");
   if (status == SLAB_OK) status = ray_set_check_part("slab_rays_write", s, first, n);
   if (status != SLAB_OK || n == 0) return status;
-  set_rays some = ray_set_all(s);
-  some.first = first;
-  some.count = n;
+  const set_rays some = ray_set_part(s, first, n);
   device *d = &context->devices[0];
   return d->backend->make_rays(d, &some, rays);
 }

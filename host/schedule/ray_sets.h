@@ -7,13 +7,11 @@
 #include "record/set_rays.h"
 #include "slabcast.h"
 
-/* SLAB_INVALID_ARGUMENT where a description is none. */
-slab_status ray_set_check(const char *function, const slab_rays *);
-/* Also where it has no n rays from `first` on. */
+/* SLAB_INVALID_ARGUMENT where a description is none, or has no n rays from `first` on. */
 slab_status ray_set_check_part(const char *function, const slab_rays *, uint64_t first, size_t n);
 /* Whether the rays of a set come in rows as those of a picture do. */
 bool ray_set_is_picture(const set_rays *);
-/* All rays of a set that was checked. */
-set_rays ray_set_all(const slab_rays *);
+/* Those rays of a set that was checked. */
+set_rays ray_set_part(const slab_rays *, uint64_t first, size_t n);
 
 #endif

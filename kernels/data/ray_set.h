@@ -7,6 +7,11 @@
 /* Coefficients of a fisheye's polynomials. */
 #define FISHEYE_TERMS 8
 
+/* Cameras have no tables. Others have so many floats for each row, and for each column. */
+#define SET_IS_CAMERA(kind) ((kind) <= SLAB_RAYS_FISHEYE)
+#define SET_ROW_FLOATS(kind) ((kind) == SLAB_RAYS_BEAMS ? 12u : 3u)
+#define SET_COLUMN_FLOATS(kind) ((kind) == SLAB_RAYS_BEAMS ? 6u : 3u)
+
 typedef struct ray_set {
   uint32_t kind;          /* slab_rays_kind */
   uint32_t rows, columns; /* of pixels, poses and beams, points and directions, points and points */

@@ -113,12 +113,10 @@ INLINE void pair_ray(const ray_set *set, const ray_row *row, const global float 
 
 /* ---- rows ---- */
 
-INLINE bool set_is_camera(const ray_set *set) { return set->kind <= SLAB_RAYS_FISHEYE; }
-
 INLINE void set_row(const ray_set *set, const global float *of_rows, const global float *normals, uint row,
                     ray_row *r) {
-  const uint size = set->kind == SLAB_RAYS_BEAMS ? 12 : 3;
-  if (set_is_camera(set)) return;
+  const uint size = SET_ROW_FLOATS(set->kind);
+  if (SET_IS_CAMERA(set->kind)) return;
   for (uint i = 0; i < size; i++) r->place[i] = of_rows[(size_t)row * size + i];
   if (set->framed == 0) return;
   UNROLL for (uint i = 0; i < 3; i++) r->place[3 + i] = normals[(size_t)row * 3 + i];
@@ -128,7 +126,7 @@ INLINE void set_row(const ray_set *set, const global float *of_rows, const globa
 /* Rays `from` to `end` of a row. */
 INLINE void set_rays_of_row(const ray_set *set, const ray_row *of, uint row, uint from, uint end,
                             const global float *of_columns, global slab_ray *rays) {
-  const float y = set_is_camera(set) ? pixel_along(set, row) : 0.0f;
+  const float y = SET_IS_CAMERA(set->kind) ? pixel_along(set, row) : 0.0f;
   if (set->kind == SLAB_RAYS_PINHOLE) {
     for (uint i = from; i < end; i++) pinhole_ray(set, pixel_across(set, i), y, rays++);
   } else if (set->kind == SLAB_RAYS_ORTHOGRAPHIC) {
