@@ -591,29 +591,67 @@ SLAB_API slab_status slab_rays_write(slab_context *, const slab_rays *, uint64_t
 /** @} */
 
 /** @defgroup sources Any source of rays
- * One call for all queries, of rays from an array or from a set.
+ * One call for all queries, of rays from an array or from a set, with a result a ray or sums over rows of rays.
  * @{ */
 
 /** Where rays come from: an array, or a set. All zero: no rays. */
 typedef struct slab_source {
-  const slab_ray *rays; /**< n rays; NULL: they are of the set */
-  const slab_rays *set; /**< n rays of it, from ray `first` on; NULL: they are of the array */
-  uint64_t first;       /**< of the set */
-  size_t n;             /**< the number of rays */
+  const slab_ray *rays;    /**< n rays; NULL: they are of the set */
+  const slab_rays *set;    /**< n rays of it, from ray `first` on; NULL: they are of the array */
+  uint64_t first;          /**< of the set */
+  size_t n;                /**< the number of rays */
+  const void *reserved[2]; /**< NULL: places for rays of doubles and for points */
 } slab_source;
 
-/** Where results go. */
+/** What is written of the rays. All types but the first are sums over rows of rays, made on the device: no result a ray
+ * is stored, and none goes over a bus. The rows are those of the set; an array has a row each slab_results.columns. */
+typedef enum slab_result_type {
+  SLAB_RESULT_RAYS,      /**< each ray's result, of the query's type */
+  SLAB_RESULT_SUMS,      /**< slab_sum; of SLAB_ANY and SLAB_DISTANCE */
+  SLAB_RESULT_HISTOGRAM, /**< uint32_t times `bins`: how many rays hit first at a t of each bin; of SLAB_DISTANCE. Bin i
+                            has the t with floor((t - t_from) * scale) = i, computed in float, where scale is
+                            bins / (t_to - t_from) rounded once. Other t count in no bin */
+  SLAB_RESULT_BITS /**< uint32_t times (columns + 31) / 32: who sees whom. Bit c % 32 of word c / 32 is 1 where ray c
+                      is valid and hits nothing; of SLAB_ANY */
+} slab_result_type;
+
+/** Sums over a row of rays. Invalid rays are in no sum. docs/contract.md says in which order t are added. */
+typedef struct slab_sum {
+  double
+      open; /**< weights of the rays that hit nothing, in units of 2^-32, with no rounding of the sum but to double */
+  double blocked; /**< weights of the rays that hit something */
+  uint32_t rays;  /**< valid rays: the others of the row are invalid */
+  uint32_t hits;  /**< rays that hit something */
+  float least;    /**< the least t of all hits; +inf: there is none; NaN of SLAB_ANY, which has no t */
+  float mean;     /**< the mean t of all hits; +inf: there is none; NaN of SLAB_ANY */
+} slab_sum;
+
+/** Where results go, and which they are. */
 typedef struct slab_results {
-  void *memory;      /**< n results of the query's type; of SLAB_ALL room for `capacity` slab_hit */
-  uint64_t *offsets; /**< SLAB_ALL only: n + 1, as of slab_all */
-  uint64_t capacity; /**< SLAB_ALL only: hits that memory has room for; 0: offsets alone */
-  uint64_t required; /**< SLAB_ALL only: becomes the number of hits */
+  void *memory;          /**< n results, or one a row; of SLAB_ALL room for `capacity` slab_hit */
+  size_t stride;         /**< bytes from a result to the next, at least its size; 0: they follow each other. 0 of
+                            SLAB_ALL */
+  uint64_t *offsets;     /**< SLAB_ALL only: n + 1, as of slab_all */
+  uint64_t capacity;     /**< SLAB_ALL only: hits that memory has room for; 0: offsets alone */
+  uint64_t required;     /**< SLAB_ALL only: becomes the number of hits */
+  slab_result_type type; /**< 0: a result for each ray */
+  uint32_t columns;      /**< of sums: rays of a row, at most 2^31; 0 of a set: its columns */
+  const float *weights;  /**< of SLAB_RESULT_SUMS: a weight for each column, none below 0, all together at most 2^31,
+                            rounded to units of 2^-32; NULL: each is 1 */
+  uint32_t bins;         /**< of SLAB_RESULT_HISTOGRAM: 1 to 65536 */
+  float t_from;          /**< of SLAB_RESULT_HISTOGRAM: where the first bin begins */
+  float t_to;            /**< of SLAB_RESULT_HISTOGRAM: where the last ends, finite and above t_from */
 } slab_results;
 
 /** Casts: any query, with the results, options and statuses of its own call (slab_closest and so on). Rays of a set are
  * made where they are cast, some hundred thousand at a time, and have the bits that slab_rays_write gives: no array of
- * them is needed, and none goes over a bus. Also SLAB_INVALID_ARGUMENT: `query` is no slab_query, source or results is
- * NULL, the source has both an array and a set, or slab_rays_write would refuse the part of the set. */
+ * them is needed, and none goes over a bus. Of sums launches have 1024 rays at least, whatever the context's
+ * launch_rays.
+ *
+ * Also SLAB_INVALID_ARGUMENT: `query` is no slab_query, source or results is NULL, the source has both an array and a
+ * set or a reserved place that is not NULL, or slab_rays_write would refuse the part of the set; a stride is smaller
+ * than a result; of sums a query that has none of the type, rays that are no whole rows, columns that are not the
+ * set's, bad weights, bins or ends; a weight, bins or columns where the type has none. */
 SLAB_API slab_status slab_cast(slab_scene *, slab_query query, const slab_source *source, slab_results *results,
                                const slab_cast_options *);
 /** @} */
