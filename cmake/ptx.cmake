@@ -88,6 +88,7 @@ slab_ptx(compressed-own compressed ${own} -DSLAB_STACK=48)
 slab_ptx(compressed-own-instances compressed ${own} -DSLAB_STACK=240 -DSLAB_INSTANCES=1)
 slab_ptx(pairs pairs -DSLAB_QUERY=5 -DSLAB_KINDS=31 -DSLAB_STACK=48)
 slab_ptx(rays rays -DSLAB_QUERY=0 -DSLAB_KINDS=31 -DSLAB_STACK=48)
+slab_ptx(sums sums -DSLAB_QUERY=0 -DSLAB_KINDS=31 -DSLAB_STACK=48)
 slab_ptx(refit refit -DSLAB_QUERY=0 -DSLAB_KINDS=16 -DSLAB_STACK=48)
 
 # A table of them: sorted, with the bytes taken from the files by the assembler.

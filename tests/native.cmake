@@ -14,6 +14,7 @@ slab_test(test_check api/test_check.c fixtures/counting_scene.c fixtures/mixed_f
 slab_test(test_own geometry/test_own.c WIDTHS 8 NATIVE 1 8 16)
 slab_test(test_ray_sets api/test_ray_sets.c NATIVE 1 8 16)
 slab_test(test_set_casts api/test_set_casts.c fixtures/mixed_fates.c NATIVE 1 8 16)
+slab_test(test_sums api/test_sums.c fixtures/mixed_fates.c NATIVE 1 8 16)
 slab_test(test_serialize api/test_serialize.c fixtures/mixed_fates.c NATIVE 0)
 slab_test(test_threads api/test_threads.c fixtures/counting_scene.c fixtures/mixed_fates.c NATIVE 0)
 slab_test(test_helpers api/test_helpers.c NATIVE 0)

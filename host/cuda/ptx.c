@@ -42,12 +42,22 @@ static const char *kinds_of(const program_key *key) {
   return key->kinds == 1u << SLAB_TRIANGLE && key->source == PROGRAM_COMPRESSED ? "triangles" : "all";
 }
 
+/* Programs that there is one of, for all scenes; NULL: others. */
+static const char *alone_name(program_source source) {
+  return source == PROGRAM_PAIRS   ? "pairs"
+         : source == PROGRAM_RAYS  ? "rays"
+         : source == PROGRAM_SUMS  ? "sums"
+         : source == PROGRAM_REFIT ? "refit"
+                                   : NULL;
+}
+
 /* The name of a program in the library. SLAB_UNSUPPORTED where cards have none. */
 static slab_status ptx_name(const program_key *key, char *name, size_t size) {
   const char *edges = key->closed ? "-closed" : "";
   const bool compressed = key->source == PROGRAM_COMPRESSED;
-  if (key->source == PROGRAM_PAIRS || key->source == PROGRAM_RAYS || key->source == PROGRAM_REFIT)
-    snprintf(name, size, "%s", key->source == PROGRAM_PAIRS ? "pairs" : key->source == PROGRAM_RAYS ? "rays" : "refit");
+  const char *alone = alone_name(key->source);
+  if (alone != NULL)
+    snprintf(name, size, "%s", alone);
   else if (key->own && !key->cut) /* of every query and kind, and of both edges */
     snprintf(name, size, "%s-own%s", compressed ? "compressed" : "flat", key->instances ? "-instances" : "");
   else if ((compressed || key->source == PROGRAM_FLAT) && !key->cut)

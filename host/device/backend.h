@@ -10,6 +10,7 @@
 #include "record/device.h"
 #include "record/set_rays.h"
 #include "record/snapshot.h"
+#include "record/sums.h"
 #include "slabcast.h"
 #include "work/uniforms.h"
 
@@ -88,10 +89,10 @@ struct backend {
    * has beside its BVH. NULL: the backend has nothing that is faster for few rays than a chunk. */
   slab_status (*few)(const cast *, const device_scene *, bool flat, chunk_outcome *);
 
-  /* Copies the tables of a set to the device, for the chunks of a call, which make its rays there. NULL: the chunks
-   * read the caller's. */
-  slab_status (*open_set)(device *, const set_rays *, void **tables);
-  void (*close_set)(const device *, void *tables);
+  /* Copies what the chunks of a call share to the device: tables of a set, whose rays they make there, and weights of
+   * sums. Either may be NULL. Where the function is NULL chunks read the caller's. */
+  slab_status (*open_tables)(device *, const set_rays *, const row_sums *, void **tables);
+  void (*close_tables)(const device *, void *tables);
   /* Writes rays of a set. */
   slab_status (*make_rays)(device *, const set_rays *, slab_ray *);
 

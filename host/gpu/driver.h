@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "data/ray_set.h"
+#include "data/ray_sums.h"
 #include "data/types.h"
 #include "device/found.h"
 #include "gpu/program_key.h"
@@ -43,6 +44,7 @@ typedef enum gpu_memory {
 typedef union gpu_value {
   cast_uniforms cast;
   ray_set set;
+  ray_sums sums;
 } gpu_value;
 
 /* A kernel's argument. size 0: a buffer, or none where that is NULL; else a value of so many bytes. */

@@ -39,8 +39,10 @@ typedef struct flight {
   launch launch;
   gpu_buffer *in_place[PARTS]; /* buffers that use the caller's memory */
   chunk_memory memory;
-  size_t result_bytes;    /* bytes of results that are written */
-  bool direct;            /* copies reach the results as they are */
+  part written;           /* where what is written comes from: the results, or their sums */
+  gpu_buffer *sums;       /* NULL: the results are written */
+  size_t result_bytes;    /* bytes that are written */
+  bool direct;            /* copies reach them as they are */
   fetch fetches[FETCHES]; /* parts of the results that are read */
   int fetch_count;
   gpu_event *events[CHUNK_EVENTS]; /* of every command that can fail while it runs */
@@ -106,10 +108,12 @@ static slab_status input(const device *d, flight *s, part p, host_array from, co
 
 static bool collects(const cast *c) { return c->collected != NULL; }
 
-static unsigned char *results_of(const cast *c, const flight *s) {
+static void *results_of(const cast *c, const flight *s) {
   if (collects(c)) return s->memory.batch->results;
-  return chunk_results(c, s->of);
+  return c->sums != NULL ? chunk_sums(c, s->of) : (void *)chunk_results(c, s->of);
 }
+
+static gpu_buffer *written_buffer(const flight *s) { return s->sums != NULL ? s->sums : s->launch.results; }
 
 /* Allocates host memory for the hits of a chunk. */
 static slab_status make_room(const device_scene *on, flight *s) {
@@ -119,26 +123,43 @@ static slab_status make_room(const device_scene *on, flight *s) {
   return status;
 }
 
-static slab_status output(const cast *c, const device_scene *on, flight *s) {
-  const device *d = on->device;
-  const size_t results =
-      c->offsets != NULL ? c->offsets[s->of->first + s->of->count] - c->offsets[s->of->first] : s->of->count;
-  s->result_bytes = results * c->result_size;
-  slab_status status = collects(c) ? make_room(on, s) : SLAB_OK;
-  if (status != SLAB_OK || s->result_bytes == 0) return status;
+/* The buffer of what is written, whose part and bytes are known. */
+static slab_status output_buffer(const cast *c, const device *d, flight *s, gpu_buffer **buffer) {
+  const part p = s->written;
+  slab_status status;
   if (d->in_place) {
     status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_GIVEN, s->result_bytes, results_of(c, s), "results",
-                                  &s->in_place[PART_RESULTS]);
-    s->launch.results = s->in_place[PART_RESULTS];
+                                  &s->in_place[p]);
+    *buffer = s->in_place[p];
   } else {
     s->direct = !collects(c) && callers_array(c, d, results_of(c, s), s->result_bytes).direct;
-    status = staging_reserve(d, s->staging_buffers, PART_RESULTS, s->result_bytes, s->direct, "results");
-    s->launch.results = s->staging_buffers->staged[PART_RESULTS].buffer;
+    status = staging_reserve(d, s->staging_buffers, p, s->result_bytes, s->direct, "results");
+    *buffer = s->staging_buffers->staged[p].buffer;
     if (status == SLAB_OK && collects(c))
-      status =
-          copy_in(d, s, PART_RESULTS, own_array(s->memory.batch->results, TAKEN_NUMBERS * sizeof(uint32_t)), "results");
+      status = copy_in(d, s, p, own_array(s->memory.batch->results, TAKEN_NUMBERS * sizeof(uint32_t)), "results");
   }
   return status;
+}
+
+static slab_status output(const cast *c, const device_scene *on, flight *s) {
+  const size_t results =
+      c->offsets != NULL ? c->offsets[s->of->first + s->of->count] - c->offsets[s->of->first] : s->of->count;
+  s->written = PART_RESULTS;
+  s->result_bytes = results * c->result_size;
+  const slab_status status = collects(c) ? make_room(on, s) : SLAB_OK;
+  return status != SLAB_OK || s->result_bytes == 0 ? status : output_buffer(c, on->device, s, &s->launch.results);
+}
+
+/* Results that are summed stay on the device. */
+static slab_status output_sums(const cast *c, const device_scene *on, flight *s) {
+  const size_t results = s->of->count * c->result_size;
+  const slab_status status = staging_reserve(on->device, s->staging_buffers, PART_RESULTS, results, true, "results");
+  if (status != SLAB_OK) return status;
+  s->launch.results = s->staging_buffers->staged[PART_RESULTS].buffer;
+  s->written = PART_SUMS;
+  const size_t words = sums_word_at(c->sums, s->of->first + s->of->count) - sums_word_at(c->sums, s->of->first);
+  s->result_bytes = words * sizeof *c->sums->words;
+  return output_buffer(c, on->device, s, &s->sums);
 }
 
 static slab_status input_offsets(const cast *c, const device *d, flight *s) {
@@ -217,7 +238,7 @@ static slab_status send(const cast *c, const device_scene *on, flight *s) {
   l->deferred = launch_defers(on, c->query) && !has_own_rays(c->options);
   l->interleaved = sorted || s->of->traversal == SLAB_TRAVERSAL_INTERLEAVED;
   slab_status status = input_rays(c, d, s);
-  if (status == SLAB_OK) status = output(c, on, s);
+  if (status == SLAB_OK) status = c->sums != NULL ? output_sums(c, on, s) : output(c, on, s);
   if (status == SLAB_OK && sorted) status = input_sorted(c, d, s);
   if (status == SLAB_OK && c->offsets != NULL) status = input_offsets(c, d, s);
   if (status == SLAB_OK) status = input_own(c, d, s);
@@ -234,6 +255,18 @@ static slab_status make_rays(const cast *c, const device_scene *on, flight *s) {
                                   order_of(s), &s->launch.first_use));
 }
 
+static slab_status sum_results(const cast *c, const device_scene *on, flight *s) {
+  launch *l = &s->launch;
+  const summed_chunk some = {.first = s->of->first,
+                             .count = s->of->count,
+                             .tables = s->of->tables,
+                             .rays = l->rays,
+                             .results = l->results,
+                             .invalid = l->invalid,
+                             .sums = s->sums};
+  return kept(s, gpu_enqueue_sums(on->device, c->sums, &some, s->staging_buffers->queue, order_of(s), &l->first_use));
+}
+
 static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s) {
   gpu_queue *queue = s->staging_buffers->queue;
   launch *l = &s->launch;
@@ -242,7 +275,7 @@ static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s
   if (status == SLAB_OK) status = kept(s, launch_enqueue(on, c->query, l, queue, order_of(s)));
   if (status == SLAB_OK && l->deferred && ATTRIBUTES_WAIT(s->of->count))
     status = kept(s, launch_attributes(on, c->query, l, queue, order_of(s)));
-  return status;
+  return status == SLAB_OK && c->sums != NULL ? sum_results(c, on, s) : status;
 }
 
 /* ---- from the device ---- */
@@ -254,7 +287,7 @@ static slab_status read_buffer(const device *d, flight *s, gpu_buffer *buffer, s
 
 /* After the mapping the results are in the caller's array. */
 static slab_status map_results(const device *d, flight *s, fetch *f) {
-  return kept(s, driver_of(d)->map(s->staging_buffers->queue, s->launch.results, GPU_READ, f->at, f->size, false,
+  return kept(s, driver_of(d)->map(s->staging_buffers->queue, written_buffer(s), GPU_READ, f->at, f->size, false,
                                    order_of(s), "results", &f->mapped));
 }
 
@@ -264,7 +297,7 @@ static slab_status unmap_results(const device *d, flight *s, const char *what) {
   slab_status status = SLAB_OK;
   for (fetch *f = s->fetches; f < s->fetches + s->fetch_count; f++) {
     if (f->mapped == NULL) continue;
-    const slab_status unmapped = driver_of(d)->unmap(s->staging_buffers->queue, s->launch.results, f->mapped, what);
+    const slab_status unmapped = driver_of(d)->unmap(s->staging_buffers->queue, written_buffer(s), f->mapped, what);
     if (unmapped != SLAB_OK) status = unmapped;
     f->mapped = NULL;
   }
@@ -273,13 +306,13 @@ static slab_status unmap_results(const device *d, flight *s, const char *what) {
 
 /* Pinned memory that results go through; NULL: none. */
 static unsigned char *results_staged(const flight *s) {
-  return s->direct ? NULL : s->staging_buffers->staged[PART_RESULTS].pinned;
+  return s->direct ? NULL : s->staging_buffers->staged[s->written].pinned;
 }
 
 static slab_status read_results(const cast *c, const device *d, flight *s, const fetch *f) {
   unsigned char *pinned = results_staged(s);
-  return read_buffer(d, s, s->launch.results, f->at, (pinned != NULL ? pinned : results_of(c, s)) + f->at, f->size,
-                     "results");
+  unsigned char *to = pinned != NULL ? pinned : results_of(c, s);
+  return read_buffer(d, s, written_buffer(s), f->at, to + f->at, f->size, "results");
 }
 
 static slab_status fetch_results(const cast *c, const device *d, flight *s, size_t at, size_t size) {
@@ -292,7 +325,7 @@ static slab_status fetch_results(const cast *c, const device *d, flight *s, size
 /* Copies results from pinned memory to their destination, after the transfer has ended. */
 static void hand_over_results(const cast *c, const flight *s, const fetch *f) {
   const unsigned char *pinned = results_staged(s);
-  if (pinned != NULL) pool_copy_out(s->threads, results_of(c, s) + f->at, pinned + f->at, f->size);
+  if (pinned != NULL) pool_copy_out(s->threads, (unsigned char *)results_of(c, s) + f->at, pinned + f->at, f->size);
 }
 
 /* Fetches the results. Where hits are collected and copied, it fetches only their lists, which say how many hits to

@@ -66,6 +66,20 @@ typedef struct gpu_scene {
 
 static inline const gpu_scene *uploaded(const device_scene *on) { return on->state->uploaded; }
 
+/* Tables that the chunks of a call share; NULL: there is no such table. */
+typedef struct call_tables {
+  gpu_buffer *of_rows, *normals, *of_columns; /* of a set of rays */
+  gpu_buffer *weights;                        /* of sums */
+} call_tables;
+
+/* A chunk whose rays were cast and are summed. */
+typedef struct summed_chunk {
+  size_t first;
+  uint32_t count;
+  const void *tables;
+  gpu_buffer *rays, *results, *invalid, *sums;
+} summed_chunk;
+
 /* The functions of the backend, see backend.h. */
 slab_status gpu_list(const backend *, device_list *);
 slab_status gpu_open(slab_context *, device *, const found_device *);
@@ -82,22 +96,24 @@ slab_status gpu_begin(const cast *, const device_scene *, chunk *);
 slab_status gpu_end(const cast *, const device_scene *, chunk *, chunk_outcome *);
 void gpu_abandon(const device_scene *, chunk *);
 slab_status gpu_settle(const device_scene *, chunk *);
-slab_status gpu_open_set(device *, const set_rays *, void **tables);
-void gpu_close_set(const device *, void *tables);
+slab_status gpu_open_tables(device *, const set_rays *, const row_sums *, void **tables);
+void gpu_close_tables(const device *, void *tables);
 /* Enqueues the kernel that writes these rays to a buffer. */
 slab_status gpu_enqueue_rays(device *, const set_rays *, const void *tables, gpu_buffer *rays, gpu_queue *, gpu_order,
                              bool *first_use);
 slab_status gpu_make_rays(device *, const set_rays *, slab_ray *);
+/* Enqueues the kernel that sums a chunk's results. */
+slab_status gpu_enqueue_sums(device *, const row_sums *, const summed_chunk *, gpu_queue *, gpu_order, bool *first_use);
 slab_status gpu_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 
 /* The backend over a driver. compressed: it has no kernels of the other layout. */
-#define GPU_BACKEND(its_driver, compressed)                                                                   \
-  {                                                                                                           \
-    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .pin = gpu_pin,          \
-    .unpin = gpu_unpin, .upload = gpu_upload, .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit, \
-    .offers = gpu_offers, .begin = gpu_begin, .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle,   \
-    .open_set = gpu_open_set, .close_set = gpu_close_set, .make_rays = gpu_make_rays, .pairs = gpu_pairs,     \
-    .compressed_alone = (compressed)                                                                          \
+#define GPU_BACKEND(its_driver, compressed)                                                                           \
+  {                                                                                                                   \
+    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .pin = gpu_pin,                  \
+    .unpin = gpu_unpin, .upload = gpu_upload, .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit,         \
+    .offers = gpu_offers, .begin = gpu_begin, .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle,           \
+    .open_tables = gpu_open_tables, .close_tables = gpu_close_tables, .make_rays = gpu_make_rays, .pairs = gpu_pairs, \
+    .compressed_alone = (compressed)                                                                                  \
   }
 
 /* Creates d->opened, as far as it is any driver's. */

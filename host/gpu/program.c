@@ -36,6 +36,7 @@ const char *program_kernel_name(program_source source, uint32_t nth) {
       [PROGRAM_ATTRIBUTES] = {"attributes"},
       [PROGRAM_PAIRS] = {"pairs"},
       [PROGRAM_RAYS] = {"rays"},
+      [PROGRAM_SUMS] = {"sums"},
       [PROGRAM_REFIT] = {[KERNEL_PLACES] = "places", [KERNEL_TRIANGLES] = "triangles", [KERNEL_NODES] = "nodes"},
   };
   return names[source][nth];
@@ -43,8 +44,8 @@ const char *program_kernel_name(program_source source, uint32_t nth) {
 
 /* Wide BVHs have 8 at most. */
 uint32_t program_lanes(const device *d, program_source source) {
-  if (source == PROGRAM_PAIRS || source == PROGRAM_RAYS || source == PROGRAM_COMPRESSED || source == PROGRAM_REFIT)
-    return 1;
+  const bool alone = source == PROGRAM_PAIRS || source == PROGRAM_RAYS || source == PROGRAM_SUMS;
+  if (alone || source == PROGRAM_COMPRESSED || source == PROGRAM_REFIT) return 1;
   if (source == PROGRAM_FLAT) return flat_lanes(d);
   return source == PROGRAM_WIDE && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
 }

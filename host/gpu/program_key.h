@@ -16,6 +16,7 @@ typedef enum program_source {
   PROGRAM_ATTRIBUTES,
   PROGRAM_PAIRS,
   PROGRAM_RAYS,
+  PROGRAM_SUMS,
   PROGRAM_REFIT
 } program_source;
 

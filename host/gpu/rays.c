@@ -1,53 +1,12 @@
 /* Makes rays of a set on a device. */
-#include <stdlib.h>
-
 #include "gpu/gpu.h"
 #include "gpu/program.h"
 
 #define LAUNCH_MADE (1u << 19) /* 16 MB */
 
-/* The set's tables on the device. */
-typedef struct set_tables {
-  gpu_buffer *of_rows, *normals, *of_columns;
-} set_tables;
-
-/* A table's buffer; NULL: the set has none. */
-static slab_status upload(const device *d, const float *table, size_t floats, gpu_buffer **buffer) {
-  const gpu_driver *driver = driver_of(d);
-  const size_t size = floats * sizeof *table;
-  if (table == NULL) return SLAB_OK;
-  const slab_status status = driver->create(d, GPU_READ, GPU_OWN, size, NULL, "a set of rays", buffer);
-  if (status != SLAB_OK) return status;
-  return driver->write(gpu_of(d)->queue, *buffer, 0, table, size, true, (gpu_order){0}, "a set of rays");
-}
-
-void gpu_close_set(const device *d, void *tables) {
-  set_tables *t = tables;
-  if (t == NULL) return;
-  gpu_release_buffer(d, &t->of_rows);
-  gpu_release_buffer(d, &t->normals);
-  gpu_release_buffer(d, &t->of_columns);
-  free(t);
-}
-
-slab_status gpu_open_set(device *d, const set_rays *of, void **tables) {
-  const ray_set *s = &of->set;
-  set_tables *t = calloc(1, sizeof *t);
-  if (t == NULL) return fail_memory(sizeof *t, "a set of rays");
-  slab_status status = upload(d, of->of_rows, (size_t)s->rows * SET_ROW_FLOATS(s->kind), &t->of_rows);
-  if (status == SLAB_OK) status = upload(d, of->normals, (size_t)s->rows * 3, &t->normals);
-  if (status == SLAB_OK)
-    status = upload(d, of->of_columns, (size_t)s->columns * SET_COLUMN_FLOATS(s->kind), &t->of_columns);
-  if (status == SLAB_OK)
-    *tables = t;
-  else
-    gpu_close_set(d, t);
-  return status;
-}
-
 slab_status gpu_enqueue_rays(device *d, const set_rays *of, const void *tables, gpu_buffer *rays, gpu_queue *queue,
                              gpu_order order, bool *first_use) {
-  const set_tables *t = tables;
+  const call_tables *t = tables;
   const uint32_t row = set_row_of(of), column = set_column_of(of), count = (uint32_t)of->count, each = 1;
   const gpu_argument list[] = {BUFFER_ARGUMENT(t->of_rows), BUFFER_ARGUMENT(t->normals), BUFFER_ARGUMENT(t->of_columns),
                                BUFFER_ARGUMENT(rays),       VALUE_ARGUMENT(of->set),     VALUE_ARGUMENT(row),
@@ -82,14 +41,14 @@ slab_status gpu_make_rays(device *d, const set_rays *of, slab_ray *rays) {
   void *tables = NULL;
   set_rays some = *of;
   const size_t most = of->count < LAUNCH_MADE ? of->count : LAUNCH_MADE;
-  slab_status status = gpu_open_set(d, of, &tables);
+  slab_status status = gpu_open_tables(d, of, NULL, &tables);
   if (status == SLAB_OK)
     status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, most * sizeof *rays, NULL, "a set of rays", &made);
   for (size_t done = 0; status == SLAB_OK && done < of->count; done += some.count) {
     some = set_part(of, done, of->count - done < most ? of->count - done : most);
     status = make(d, &some, tables, made, rays + done);
   }
-  gpu_close_set(d, tables);
+  gpu_close_tables(d, tables);
   gpu_release_buffer(d, &made);
   return status;
 }

@@ -9,6 +9,7 @@
 typedef enum part {
   PART_RAYS,
   PART_RESULTS,
+  PART_SUMS,
   PART_OFFSETS,
   PART_SKIPS,
   PART_MASKS,

@@ -51,6 +51,21 @@ typedef enum slab_rays_kind {
 /** How many kinds of sets there are in this version. */
 #define SLAB_RAYS_KIND_COUNT 6
 
+/** What is written of the rays. All types but the first are sums over rows of rays, made on the device: no result a ray
+ * is stored, and none goes over a bus. The rows are those of the set; an array has a row each slab_results.columns. */
+typedef enum slab_result_type {
+  SLAB_RESULT_RAYS,      /**< each ray's result, of the query's type */
+  SLAB_RESULT_SUMS,      /**< slab_sum; of SLAB_ANY and SLAB_DISTANCE */
+  SLAB_RESULT_HISTOGRAM, /**< uint32_t times `bins`: how many rays hit first at a t of each bin; of SLAB_DISTANCE. Bin i
+                            has the t with floor((t - t_from) * scale) = i, computed in float, where scale is
+                            bins / (t_to - t_from) rounded once. Other t count in no bin */
+  SLAB_RESULT_BITS /**< uint32_t times (columns + 31) / 32: who sees whom. Bit c % 32 of word c / 32 is 1 where ray c
+                      is valid and hits nothing; of SLAB_ANY */
+} slab_result_type;
+
+/** How many types there are in this version. */
+#define SLAB_RESULT_TYPE_COUNT 4
+
 /** Culling drops crossings, not primitives: with front faces culled a solid seen from outside reports its exit. It does
  * not apply to SLAB_INTERVAL. */
 typedef enum slab_cull { SLAB_CULL_NONE, SLAB_CULL_BACK, SLAB_CULL_FRONT } slab_cull;

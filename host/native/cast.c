@@ -68,6 +68,8 @@ typedef struct flight {
   const slab_ray *rays;
   slab_ray *made; /* rays of a set, of the chunk; room for made_most */
   uint32_t made_most;
+  void *summed; /* results that are summed, of the chunk; room for summed_bytes */
+  size_t summed_bytes;
   void *results;
   size_t result_size;
   const slab_primitive_id *skips;
@@ -442,7 +444,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->scene = on->state->uploaded;
   f->beside = of->flat ? on->state->beside : NULL;
   f->rays = c->set != NULL ? f->made : c->rays + of->first;
-  f->results = c->collected == NULL ? chunk_results(c, of) : NULL;
+  f->results = c->sums != NULL ? f->summed : c->collected == NULL ? chunk_results(c, of) : NULL;
   f->result_size = c->result_size;
   chunk_uniforms(c, of, &f->uniforms);
   f->skips = f->uniforms.skip ? c->options->skip + of->first : NULL;
@@ -476,8 +478,19 @@ static slab_status make_chunk(const cast *c, const device_scene *on, const chunk
   return native_make_rays(on->device, &some, f->made);
 }
 
+/* Room for results that are summed; it stays too. */
+static slab_status make_summed(const cast *c, const chunk *of, flight *f) {
+  const size_t size = of->count * c->result_size;
+  if (size <= f->summed_bytes) return SLAB_OK;
+  free(f->summed);
+  f->summed = malloc(size);
+  f->summed_bytes = f->summed != NULL ? size : 0;
+  return f->summed != NULL ? SLAB_OK : fail_memory(size, "results");
+}
+
 static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
-  const slab_status made = c->set != NULL ? make_chunk(c, on, of, f) : SLAB_OK;
+  slab_status made = c->set != NULL ? make_chunk(c, on, of, f) : SLAB_OK;
+  if (made == SLAB_OK && c->sums != NULL) made = make_summed(c, of, f);
   if (made != SLAB_OK) return made;
   flight_begin(c, on, of, f);
   for (int i = 0; i < CHUNK_SAMPLES; i++) {
@@ -533,6 +546,36 @@ static slab_status finish(const cast *c, flight *f, chunk_outcome *outcome) {
   return status;
 }
 
+/* ---- sums ---- */
+
+enum { PARTS_A_PIECE = 4 };
+
+typedef struct sums_job {
+  native_sums *kernel;
+  const flight *of;
+  const row_sums *sums;
+  uint32_t *to, first_part, parts;
+} sums_job;
+
+static void sum_piece(void *argument, size_t number) {
+  const sums_job *job = argument;
+  const flight *f = job->of;
+  job->kernel(number, f->rays, f->results, job->sums->weights, &f->invalid, job->to, job->sums->told, job->first_part,
+              job->parts, PARTS_A_PIECE);
+}
+
+static void run_sums(const cast *c, const flight *f) {
+  const native_device *opened = f->on->device->opened;
+  const size_t first = f->of->first;
+  sums_job job = {.kernel = opened->of[NATIVE_SUMS][SLAB_CLOSEST][KINDS_all]->kernel.sums,
+                  .of = f,
+                  .sums = c->sums,
+                  .to = chunk_sums(c, f->of),
+                  .first_part = sums_part_of_row(c->sums, first),
+                  .parts = sums_parts_of(c->sums, first, f->of->count)};
+  pool_run(c->scene->context->threads, (job.parts + PARTS_A_PIECE - 1) / PARTS_A_PIECE, sum_piece, &job);
+}
+
 /* ---- the backend's functions ---- */
 
 /* Kernels run when the chunk ends: by then the casting thread has nothing else to do, and takes part. */
@@ -541,14 +584,16 @@ slab_status native_begin(const cast *c, const device_scene *on, chunk *of) {
   if (f == NULL) {
     f = of->in_flight = malloc(sizeof *f);
     if (f == NULL) return fail_memory(sizeof *f, "a cast");
-    f->made = NULL;
+    f->made = f->summed = NULL;
     f->made_most = 0;
+    f->summed_bytes = 0;
   }
   return prepare(c, on, of, f);
 }
 
 slab_status native_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
   run(of->in_flight, on->scene->context->threads);
+  if (c->sums != NULL) run_sums(c, of->in_flight);
   return finish(c, of->in_flight, outcome);
 }
 
@@ -561,6 +606,7 @@ slab_status native_settle(const device_scene *on, chunk *of) {
   (void)on;
   flight *f = of->in_flight;
   if (f != NULL) free(f->made);
+  if (f != NULL) free(f->summed);
   free(f);
   of->in_flight = NULL;
   return SLAB_OK;

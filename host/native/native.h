@@ -4,6 +4,7 @@
 #define SLABCAST_NATIVE_NATIVE_H
 
 #include "data/ray_set.h"
+#include "data/ray_sums.h"
 #include "data/types.h"
 #include "device/backend.h"
 
@@ -35,6 +36,9 @@ typedef void native_pairs(size_t work_item, const slab_ray *, const float *shape
                           uint32_t count, uint32_t first);
 typedef void native_rays(size_t work_item, const float *of_rows, const float *normals, const float *of_columns,
                          slab_ray *, ray_set, uint32_t row, uint32_t column, uint32_t count, uint32_t each);
+typedef void native_sums(size_t work_item, const slab_ray *, const void *results, const uint64_t *weights,
+                         const uint32_t *invalid, uint32_t *to, ray_sums, uint32_t first_part, uint32_t parts,
+                         uint32_t each);
 
 /* Declarations of kernels by their program, for the table that cmake/native.cmake writes. */
 #define KERNEL_OF_flat(name) native_flat name
@@ -47,6 +51,7 @@ typedef void native_rays(size_t work_item, const float *of_rows, const float *no
 #define KERNEL_OF_own_compressed(name) native_own_compressed name
 #define KERNEL_OF_pairs(name) native_pairs name
 #define KERNEL_OF_rays(name) native_rays name
+#define KERNEL_OF_sums(name) native_sums name
 
 typedef enum native_program {
   NATIVE_END, /* of a table */
@@ -58,6 +63,7 @@ typedef enum native_program {
   NATIVE_COMPRESSED,
   NATIVE_PAIRS,
   NATIVE_RAYS,
+  NATIVE_SUMS,
   NATIVE_PROGRAMS
 } native_program;
 
@@ -80,6 +86,7 @@ typedef union native_kernel {
   native_own_compressed *own_compressed;
   native_pairs *pairs;
   native_rays *rays;
+  native_sums *sums;
 } native_kernel;
 
 typedef struct native_variant {

@@ -21,6 +21,7 @@ static const struct {
     [PROGRAM_ATTRIBUTES] = {embedded_attributes, &embedded_attributes_count},
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_count},
     [PROGRAM_RAYS] = {embedded_rays, &embedded_rays_count},
+    [PROGRAM_SUMS] = {embedded_sums, &embedded_sums_count},
     [PROGRAM_REFIT] = {embedded_refit, &embedded_refit_count},
 };
 

@@ -34,7 +34,7 @@ typedef struct chunk {
   chunk_sample samples[CHUNK_SAMPLES];
   hits_known known; /* known number of hits per ray, for collecting */
   void *in_flight;  /* the backend's own, from the first begin of a call to settle */
-  void *tables;     /* of a set of rays, on the device: from open_set */
+  void *tables;     /* that the call's chunks share, on the device: from open_tables */
 } chunk;
 
 /* What a chunk gives besides its results. */

@@ -1,5 +1,6 @@
 /* The public calls that cast: argument checks, and counting of hits before they are listed. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arithmetic.h"
 #include "base/status.h"
@@ -7,6 +8,7 @@
 #include "scene/scene.h"
 #include "schedule/ray_sets.h"
 #include "schedule/scheduler.h"
+#include "schedule/sums.h"
 #include "work/hit_batch.h"
 #include "work/uniforms.h"
 
@@ -28,15 +30,63 @@ static slab_status enter(const slab_scene *scene, cast *c, scene_reading *readin
   return SLAB_OK;
 }
 
-/* All queries with one result per ray. */
-static slab_status cast_single(slab_scene *scene, cast *c) {
+/* Casts the n rays from `first` on alone. offsets: for SLAB_ALL, those of these rays. */
+static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, void *results,
+                             const uint64_t *offsets) {
+  slab_cast_options options = {0};
+  if (c->options != NULL) options = *c->options;
+  if (options.skip != NULL) options.skip += first;
+  if (options.masks != NULL) options.masks += first;
+  if (options.after != NULL) options.after += first;
+  cast some = *c;
+  set_rays set;
+  some.query = query;
+  if (c->set != NULL) {
+    set = set_part(c->set, first, n);
+    some.set = &set;
+  } else {
+    some.rays += first;
+  }
+  some.n = n;
+  some.before = first;
+  some.results = results;
+  some.result_size = slab_result_size(query);
+  some.offsets = offsets;
+  some.collected = NULL;
+  some.options = &options;
+  const slab_status status = schedule_rays(&some);
+  c->progress_done = some.progress_done;
+  c->invalid = some.invalid;
+  return status;
+}
+
+/* Rays whose results are moved apart at once. */
+#define CAST_APART ((size_t)1 << 18)
+
+/* Casts rays whose results do not follow each other, some at a time. */
+static slab_status cast_apart(cast *c, size_t stride) {
+  const size_t size = c->result_size, most = c->n < CAST_APART ? c->n : CAST_APART;
+  unsigned char *results = malloc(most * size + 1);
+  slab_status status = results != NULL ? SLAB_OK : fail_memory(most * size, "results");
+  for (size_t first = 0; status == SLAB_OK && first < c->n; first += most) {
+    const size_t n = c->n - first < most ? c->n - first : most;
+    unsigned char *to = (unsigned char *)c->results + first * stride;
+    status = cast_some(c, c->query, first, n, results, NULL);
+    for (size_t i = 0; status == SLAB_OK && i < n; i++) memcpy(to + i * stride, results + i * size, size);
+  }
+  free(results);
+  return status;
+}
+
+/* All queries with one result per ray, so many bytes from one to the next. */
+static slab_status cast_single(slab_scene *scene, cast *c, size_t stride) {
   scene_reading reading;
   slab_status status = enter(scene, c, &reading);
   if (status != SLAB_OK) return status;
   status = check_cast(c);
   if (status == SLAB_OK && c->n > 0 && c->results == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", c->function);
-  if (status == SLAB_OK) status = schedule_rays(c);
+  if (status == SLAB_OK) status = stride == c->result_size ? schedule_rays(c) : cast_apart(c, stride);
   scene_leave(&reading);
   if (status == SLAB_OK && c->options != NULL && c->options->invalid != NULL) *c->options->invalid = c->invalid;
   return status;
@@ -46,9 +96,9 @@ static slab_status cast_each(const char *function, slab_query query, slab_scene 
                              void *results, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
   /* every member by itself: for those left out compilers zero all of them first, which a call of one ray feels */
-  cast c = {function, NULL, query, rays, n,        0,         results, slab_result_size(query), NULL, NULL,
-            options,  0,    n,     0,    &callers, {0, 0, 0}, NULL};
-  return cast_single(scene, &c);
+  cast c = {function, NULL, query, rays,     n,         0,    results, slab_result_size(query), NULL, NULL, options,
+            0,        n,    0,     &callers, {0, 0, 0}, NULL, NULL};
+  return cast_single(scene, &c, c.result_size);
 }
 
 slab_status slab_closest(slab_scene *scene, const slab_ray *rays, size_t n, slab_hit *hits,
@@ -82,36 +132,6 @@ slab_status slab_interval_of(slab_scene *scene, const slab_ray *rays, size_t n, 
 }
 
 /* ---- all hits ---- */
-
-/* Casts the n rays from `first` on alone. offsets: for SLAB_ALL, those of these rays. */
-static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, void *results,
-                             const uint64_t *offsets) {
-  slab_cast_options options = {0};
-  if (c->options != NULL) options = *c->options;
-  if (options.skip != NULL) options.skip += first;
-  if (options.masks != NULL) options.masks += first;
-  if (options.after != NULL) options.after += first;
-  cast some = *c;
-  set_rays set;
-  some.query = query;
-  if (c->set != NULL) {
-    set = set_part(c->set, first, n);
-    some.set = &set;
-  } else {
-    some.rays += first;
-  }
-  some.n = n;
-  some.before = first;
-  some.results = results;
-  some.result_size = slab_result_size(query);
-  some.offsets = offsets;
-  some.collected = NULL;
-  some.options = &options;
-  const slab_status status = schedule_rays(&some);
-  c->progress_done = some.progress_done;
-  c->invalid = some.invalid;
-  return status;
-}
 
 /* Counts the hits of the rays from `first` on without keeping hits. */
 static slab_status count_rest(cast *c, size_t first, uint64_t *counts) {
@@ -193,12 +213,24 @@ slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t
 
 /* ---- any source ---- */
 
-static slab_status check_source(const slab_source *s, const slab_results *r) {
+static slab_status check_source(slab_query query, const slab_source *s, const slab_results *r) {
   const char *missing = s == NULL ? "source" : r == NULL ? "results" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_cast: %s is NULL", missing);
-  if (s->set == NULL) return SLAB_OK;
-  if (s->rays != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_cast: the source has rays and a set");
-  return ray_set_check_part("slab_cast", s->set, s->first, s->n);
+  if (s->reserved[0] != NULL || s->reserved[1] != NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_cast: a reserved place of the source is not NULL");
+  if (s->set != NULL && s->rays != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_cast: the source has rays and a set");
+  const slab_status status = s->set != NULL ? ray_set_check_part("slab_cast", s->set, s->first, s->n) : SLAB_OK;
+  return status == SLAB_OK ? sums_check(query, s, r) : status;
+}
+
+static slab_status cast_sums(slab_scene *scene, cast *c, const slab_source *source, const slab_results *results) {
+  row_sums sums = {0};
+  slab_status status = sums_open(c->query, source, results, &sums);
+  c->sums = &sums;
+  if (status == SLAB_OK) status = cast_single(scene, c, c->result_size);
+  if (status == SLAB_OK) sums_write(&sums, source->n / sums.told.columns, results);
+  sums_close(&sums, results);
+  return status;
 }
 
 slab_status slab_cast(slab_scene *scene, slab_query query, const slab_source *source, slab_results *results,
@@ -206,7 +238,7 @@ slab_status slab_cast(slab_scene *scene, slab_query query, const slab_source *so
   ARITHMETIC callers = arithmetic_begin();
   if ((unsigned)query >= SLAB_QUERY_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "slab_cast: query is %d, not a slab_query", (int)query);
-  const slab_status status = check_source(source, results);
+  const slab_status status = check_source(query, source, results);
   if (status != SLAB_OK) return status;
   cast c = {"slab_cast",       NULL, query, source->rays, source->n, 0, results->memory, slab_result_size(query),
             .options = options};
@@ -217,6 +249,7 @@ slab_status slab_cast(slab_scene *scene, slab_query query, const slab_source *so
     set = ray_set_part(source->set, source->first, source->n);
     c.set = &set;
   }
+  if (results->type != SLAB_RESULT_RAYS) return cast_sums(scene, &c, source, results);
   return query == SLAB_ALL ? cast_lists(scene, &c, results->offsets, results->capacity, &results->required)
-                           : cast_single(scene, &c);
+                           : cast_single(scene, &c, results->stride != 0 ? results->stride : c.result_size);
 }

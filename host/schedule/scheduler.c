@@ -98,10 +98,17 @@ static uint32_t launch_bound(const cast *c, const device_worker *s) {
   uint64_t bound = d->info.allocation_bytes / widest;
   if (!d->in_place) bound = least(bound, least(STAGED_BYTES / widest, part_of_call(c)));
   if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
-  if (c->set != NULL && d->in_place) bound = least(bound, MADE_A_CHUNK);
+  if ((c->set != NULL || c->sums != NULL) && d->in_place) bound = least(bound, MADE_A_CHUNK);
   const uint64_t packets = (uint64_t)d->launch_items * d->info.lane_width;
   if (s->offered.packet != 0 && packets != 0 && packets < bound) bound = packets;
-  return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
+  const uint64_t fewest = c->sums != NULL ? SUM_PART : 1;
+  return (uint32_t)(bound < fewest ? fewest : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
+}
+
+/* Reduces `count` to whole parts of sums; the first may be larger. */
+static uint32_t whole_parts(const row_sums *s, size_t first, uint32_t count) {
+  const size_t end = sums_part_begin(s, first + count);
+  return (uint32_t)((end > first ? end : sums_part_end(s, first)) - first);
 }
 
 /* Reduces `wanted` until the hits of the rays from `first` on fit one buffer. Where hits are copied they must also fit
@@ -210,7 +217,7 @@ static bool casts_own(const device_worker *s) { return has_own_rays(s->cast_job-
 
 /* Rays that the device makes are not there to be sorted. */
 static bool makes_there(const device_worker *s) {
-  return s->cast_job->cast->set != NULL && s->on.device->backend->open_set != NULL;
+  return s->cast_job->cast->set != NULL && s->on.device->backend->open_tables != NULL;
 }
 
 static offer offered_now(const device_worker *s) {
@@ -306,6 +313,7 @@ static bool take(device_worker *s, chunk *to, chunk_choice *chosen) {
     to->flat = s->flat != FLAT_NEVER;
     to->known = s->hits;
     if (c->offsets != NULL) status = bound_hits(c, s->on.device, to->first, &to->count);
+    if (c->sums != NULL) to->count = whole_parts(c->sums, to->first, to->count);
     f->next += to->count;
   }
   os_mutex_unlock(&f->lock);
@@ -418,11 +426,13 @@ static uint32_t most_in_flight(const device_worker *s) {
   return asks || choice_is_alone(&s->traversal_choice) ? 1 : s->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
 }
 
-/* The tables of a set, on the worker's device. */
-static bool open_set(device_worker *s) {
+/* What the call's chunks share, on the worker's device. */
+static bool open_tables(device_worker *s) {
+  const cast *c = s->cast_job->cast;
+  const backend *b = s->on.device->backend;
   void *tables = NULL;
-  if (!makes_there(s)) return true;
-  const slab_status status = s->on.device->backend->open_set(s->on.device, s->cast_job->cast->set, &tables);
+  if (b->open_tables == NULL || (c->set == NULL && c->sums == NULL)) return true;
+  const slab_status status = b->open_tables(s->on.device, c->set, c->sums, &tables);
   for (int i = 0; i < CHUNKS; i++) s->chunks[i].tables = tables;
   if (status != SLAB_OK) worker_fail(s, status);
   return status == SLAB_OK;
@@ -430,7 +440,7 @@ static bool open_set(device_worker *s) {
 
 static void *worker_run(void *argument) {
   device_worker *s = argument;
-  if (!open_set(s)) return NULL;
+  if (!open_tables(s)) return NULL;
   for (bool more = true; cast_job_goes_on(s->cast_job) && (more || s->in_flight > 0);) {
     while (more && s->in_flight < most_in_flight(s)) more = begin_next(s);
     if (s->in_flight > 0) end_oldest(s);
@@ -444,7 +454,7 @@ static void *worker_run(void *argument) {
     slab_status status = s->on.device->backend->settle(&s->on, &s->chunks[i]);
     if (status != SLAB_OK) worker_fail(s, status);
   }
-  if (makes_there(s)) s->on.device->backend->close_set(s->on.device, s->chunks[0].tables);
+  if (s->chunks[0].tables != NULL) s->on.device->backend->close_tables(s->on.device, s->chunks[0].tables);
   return NULL;
 }
 
@@ -490,9 +500,9 @@ static void run_all(cast_job *f) {
 
 static bool are_few(const cast *c) {
   const device *d = &c->scene->context->devices[0];
-  return c->n <= FEW_RAYS && c->set == NULL && c->scene->context->device_count == 1 && d->backend->few != NULL &&
-         d->launch_rays == 0 && d->traversal == SLAB_TRAVERSAL_AUTO && c->collected == NULL &&
-         (c->options == NULL || c->options->progress == NULL);
+  return c->n <= FEW_RAYS && c->set == NULL && c->sums == NULL && c->scene->context->device_count == 1 &&
+         d->backend->few != NULL && d->launch_rays == 0 && d->traversal == SLAB_TRAVERSAL_AUTO &&
+         c->collected == NULL && (c->options == NULL || c->options->progress == NULL);
 }
 
 static uint32_t few_class(size_t rays) {

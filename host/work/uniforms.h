@@ -7,6 +7,7 @@
 #include "record/chunk.h"
 #include "record/set_rays.h"
 #include "record/snapshot.h"
+#include "record/sums.h"
 #include "slabcast.h"
 #include "work/hit_batch.h"
 #include "work/ray_order.h"
@@ -36,10 +37,11 @@ typedef struct cast {
   const slab_cast_options *options;
   uint64_t progress_done, progress_total;
   uint64_t invalid;
-  arithmetic *callers; /* floating-point state of the casting thread outside of the library; progress callbacks run
-                          with it too */
-  rays_rows rows;      /* in which the rays come; not looked for where no backend asks */
-  const set_rays *set; /* of which the rays are; NULL: they are an array */
+  arithmetic *callers;  /* floating-point state of the casting thread outside of the library; progress callbacks run
+                           with it too */
+  rays_rows rows;       /* in which the rays come; not looked for where no backend asks */
+  const set_rays *set;  /* of which the rays are; NULL: they are an array */
+  const row_sums *sums; /* where the results are summed; NULL: they are `results` */
 } cast;
 
 /* The hits of a ray that SLAB_ALL lists at most; 0: all. */
@@ -56,6 +58,10 @@ void cast_uniforms_of(const snapshot *, slab_query, const slab_cast_options *, c
 void chunk_uniforms(const cast *, const chunk *, cast_uniforms *);
 /* Where a chunk's results begin in the caller's array. */
 unsigned char *chunk_results(const cast *, const chunk *);
+/* Where its sums begin. */
+static inline uint32_t *chunk_sums(const cast *c, const chunk *of) {
+  return c->sums->words + sums_word_at(c->sums, of->first);
+}
 /* Looks at the collected hits of a chunk, whose lists must be there, and counts them. */
 slab_status chunk_look(const cast *, hit_batch *, uint32_t threads);
 /* Calls the progress callback, which must be set, with the floating-point state of its caller. */

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "data/ray_set.h"
+#include "data/ray_sums.h"
 #include "data/types.h"
 #include "standin.h"
 
@@ -745,6 +746,7 @@ typedef void own_compressed_kernel(void *, void *, void *, void *, void *, void 
                                    void *, void *, void *, uint32_t);
 typedef void pairs_kernel(void *, void *, void *, uint32_t, uint32_t, uint32_t);
 typedef void rays_kernel(void *, void *, void *, void *, ray_set, uint32_t, uint32_t, uint32_t, uint32_t);
+typedef void sums_kernel(void *, void *, void *, void *, void *, ray_sums, uint32_t, uint32_t, uint32_t);
 typedef void places_kernel(void *, void *, uint32_t);
 typedef void triangles_kernel(void *, void *, void *, void *, uint32_t, uint32_t);
 typedef void nodes_kernel(void *, void *, void *, void *, void *, uint32_t, uint32_t, refit_costs);
@@ -786,6 +788,10 @@ static void run_item(const command *c) {
     ray_set set;
     memcpy(&set, c->parameters[4], sizeof set);
     ((rays_kernel *)f)(P(0), P(1), P(2), P(3), set, word(c, 5), word(c, 6), word(c, 7), word(c, 8));
+  } else if (strcmp(name, "sums") == 0) {
+    ray_sums sums;
+    memcpy(&sums, c->parameters[5], sizeof sums);
+    ((sums_kernel *)f)(P(0), P(1), P(2), P(3), P(4), sums, word(c, 6), word(c, 7), word(c, 8));
   } else if (strcmp(name, "places") == 0) {
     ((places_kernel *)f)(P(0), P(1), word(c, 2));
   } else if (strcmp(name, "triangles") == 0) {
