@@ -284,6 +284,9 @@ typedef struct piece_arrays {
   uint8_t fallback[TILED_MOST / LANES_LEAST];
 } piece_arrays;
 
+/* Whether the rays of rows are in the order in which they are cast. */
+static bool is_ordered(const flight *f) { return f->tiled && f->tiles.rows.order != NULL; }
+
 static void run_tiled(flight *f, size_t number) {
   piece_arrays own;
   const tile_span span = tiling_span(&f->tiles, number);
@@ -291,7 +294,10 @@ static void run_tiled(flight *f, size_t number) {
   piece p = {0, 0, rays, own.rays, &own.results, f->skips == NULL ? NULL : own.skips, own.fallback, f->uniforms};
   p.uniforms.rays = rays;
   p.uniforms.rays_each = (rays + PIECE_UNIT - 1) / PIECE_UNIT * PIECE_UNIT;
-  tiles_copy(&f->tiles, &span, true, f->rays, own.rays, sizeof *own.rays);
+  if (is_ordered(f)) /* its rays were made in their order */
+    p.rays = f->rays + span.first;
+  else
+    tiles_copy(&f->tiles, &span, true, f->rays, own.rays, sizeof *own.rays);
   if (f->skips != NULL) tiles_copy(&f->tiles, &span, true, f->skips, own.skips, sizeof *own.skips);
   run_ways(f, number, &p);
   tiles_copy(&f->tiles, &span, false, &own.results, f->results, f->result_size);
@@ -443,7 +449,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->on = on;
   f->scene = on->state->uploaded;
   f->beside = of->flat ? on->state->beside : NULL;
-  f->rays = c->set != NULL ? f->made : c->rays + of->first;
+  f->rays = c->set != NULL ? NULL : c->rays + of->first;
   f->results = c->sums != NULL ? f->summed : c->collected == NULL ? chunk_results(c, of) : NULL;
   f->result_size = c->result_size;
   chunk_uniforms(c, of, &f->uniforms);
@@ -468,13 +474,15 @@ static uint32_t rays_of_packet(const flight *f) {
 
 /* Makes the rays of a chunk of a set. Memory stays for the next chunk of the call. */
 static slab_status make_chunk(const cast *c, const device_scene *on, const chunk *of, flight *f) {
-  const set_rays some = set_part(c->set, of->first, of->count);
+  set_rays some = set_part(c->set, of->first, of->count);
+  if (is_ordered(f)) some.of_columns = f->tiles.rows.columns;
   if (f->made_most < of->count) {
     free(f->made);
     f->made = malloc(of->count * sizeof *f->made);
     f->made_most = f->made != NULL ? of->count : 0;
     if (f->made == NULL) return fail_memory(of->count * sizeof *f->made, "rays of a set");
   }
+  f->rays = f->made;
   return native_make_rays(on->device, &some, f->made);
 }
 
@@ -489,9 +497,8 @@ static slab_status make_summed(const cast *c, const chunk *of, flight *f) {
 }
 
 static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
-  slab_status made = c->set != NULL ? make_chunk(c, on, of, f) : SLAB_OK;
-  if (made == SLAB_OK && c->sums != NULL) made = make_summed(c, of, f);
-  if (made != SLAB_OK) return made;
+  const slab_status summed = c->sums != NULL ? make_summed(c, of, f) : SLAB_OK;
+  if (summed != SLAB_OK) return summed;
   flight_begin(c, on, of, f);
   for (int i = 0; i < CHUNK_SAMPLES; i++) {
     f->sampled[i][false] = f->sampled[i][true] = 0;
@@ -499,11 +506,13 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   }
   f->uniforms.rays_each = rays_each(f, of->count);
   f->uniforms.packet = rays_of_packet(f);
-  const bool tiles = f->way_count > 0 && of->traversal != SLAB_TRAVERSAL_SORTED &&
+  const bool whole = c->rows.order == NULL || (of->first % c->rows.row == 0 && of->count % c->rows.row == 0);
+  const bool tiles = whole && f->way_count > 0 && of->traversal != SLAB_TRAVERSAL_SORTED &&
                      2 * f->uniforms.rays_each <= TILED_MOST &&
                      tiling_of(&c->rows, of->count, f->uniforms.rays_each, &f->tiles);
   f->tiled = tiles && !f->lists;
-  slab_status status = f->uniforms.packet != 0 ? make_fallback(f) : SLAB_OK;
+  slab_status status = c->set != NULL ? make_chunk(c, on, of, f) : SLAB_OK;
+  if (status == SLAB_OK && f->uniforms.packet != 0) status = make_fallback(f);
   if (status == SLAB_OK && tiles && f->lists && f->uniforms.packet != 0) status = order_tiles(f);
   if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved)
     status = chunk_memory_sort(&f->memory, c, of, f->rays, c->scene->context->threads);
@@ -564,7 +573,7 @@ static void sum_piece(void *argument, size_t number) {
               job->parts, PARTS_A_PIECE);
 }
 
-static void run_sums(const cast *c, const flight *f) {
+static void run_sums(const cast *c, flight *f) {
   const native_device *opened = f->on->device->opened;
   const size_t first = f->of->first;
   sums_job job = {.kernel = opened->of[NATIVE_SUMS][SLAB_CLOSEST][KINDS_all]->kernel.sums,
@@ -573,6 +582,10 @@ static void run_sums(const cast *c, const flight *f) {
                   .to = chunk_sums(c, f->of),
                   .first_part = sums_part_of_row(c->sums, first),
                   .parts = sums_parts_of(c->sums, first, f->of->count)};
+  if (f->invalid > 0 && is_ordered(f)) { /* then the kernel looks at the rays, as they stand */
+    const set_rays some = set_part(c->set, first, f->of->count);
+    native_make_rays(f->on->device, &some, f->made);
+  }
   pool_run(c->scene->context->threads, (job.parts + PARTS_A_PIECE - 1) / PARTS_A_PIECE, sum_piece, &job);
 }
 

@@ -44,8 +44,31 @@ static void copy_run(unsigned char *to, const unsigned char *from, size_t bytes)
 /* Columns of a piece's tiles. */
 static uint32_t width_of(const tiling *t, const tile_span *s) { return s->height == 1 ? s->columns : t->rows.width; }
 
+/* Whether a piece's rays are cast in another order. Those after the last whole row stand as they are. */
+static bool is_ordered(const tiling *t, const tile_span *s) {
+  return t->rows.order != NULL && s->first / t->rows.row < t->bands;
+}
+
+/* The place in the chunk of ray i of such a piece. */
+static uint32_t place_of(const tiling *t, const tile_span *s, uint32_t i) {
+  const uint32_t column = s->first % t->rows.row;
+  return s->first - column + t->rows.order[column + i];
+}
+
+static void copy_ordered(const tiling *t, const tile_span *s, bool gather, const void *from, void *to, size_t size) {
+  for (uint32_t i = 0; i < s->columns; i++) {
+    const size_t in_chunk = place_of(t, s, i) * size, in_piece = i * size;
+    copy_run((unsigned char *)to + (gather ? in_piece : in_chunk),
+             (const unsigned char *)from + (gather ? in_chunk : in_piece), size);
+  }
+}
+
 /* Tile after tile, and row after row in each. */
 void tiles_copy(const tiling *t, const tile_span *s, bool gather, const void *from, void *to, size_t size) {
+  if (is_ordered(t, s)) {
+    copy_ordered(t, s, gather, from, to, size);
+    return;
+  }
   const uint32_t width = width_of(t, s);
   size_t in_piece = 0;
   for (uint32_t x = 0; x < s->columns; x += width) {
@@ -62,7 +85,9 @@ void tiles_order(const tiling *t, uint32_t *order) {
   for (uint32_t piece = 0; piece < tiling_pieces(t); piece++) {
     const tile_span s = tiling_span(t, piece);
     const uint32_t width = width_of(t, &s);
-    for (uint32_t x = 0; x < s.columns; x += width)
+    const bool ordered = is_ordered(t, &s);
+    for (uint32_t i = 0; ordered && i < s.columns; i++) *order++ = place_of(t, &s, i);
+    for (uint32_t x = 0; !ordered && x < s.columns; x += width)
       for (uint32_t y = 0; y < s.height; y++)
         for (uint32_t i = x; i < s.columns && i < x + width; i++) *order++ = s.first + y * t->rows.row + i;
   }

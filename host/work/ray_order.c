@@ -32,23 +32,24 @@ static size_t place_of(size_t n, size_t span, uint32_t nth) {
 
 /* Maps an origin to a cell. */
 typedef struct grid {
-  float lower[3], scale[3];
+  float lower[3], scale[3], last;
 } grid;
 
-static grid grid_of(const float lower[3], const float upper[3]) {
-  grid g;
+/* bits: for each axis. */
+static grid grid_of(const float lower[3], const float upper[3], int bits) {
+  grid g = {.last = (float)((1 << bits) - 1)};
   for (int k = 0; k < 3; k++) {
     const float extent = upper[k] - lower[k];
     g.lower[k] = lower[k];
-    g.scale[k] = extent > 0.0f ? (float)(1 << CELL_BITS) / extent : 0.0f;
+    g.scale[k] = extent > 0.0f ? (g.last + 1.0f) / extent : 0.0f;
   }
   return g;
 }
 
 /* Origins outside the bounds get the nearest cell; NaN gets the first. */
 static uint32_t cell_along(const grid *g, int k, float x) {
-  const float cell = (x - g->lower[k]) * g->scale[k], last = (float)((1 << CELL_BITS) - 1);
-  return cell >= last ? (uint32_t)last : cell > 0.0f ? (uint32_t)cell : 0;
+  const float cell = (x - g->lower[k]) * g->scale[k];
+  return cell >= g->last ? (uint32_t)g->last : cell > 0.0f ? (uint32_t)cell : 0;
 }
 
 static uint32_t key_of(const grid *g, const slab_ray *ray) {
@@ -70,7 +71,7 @@ static float tangent_squared(const slab_ray *a, const slab_ray *b) {
 }
 
 rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
-  const grid g = grid_of(lower, upper);
+  const grid g = grid_of(lower, upper, CELL_BITS);
   const int shift = 3 * (CELL_BITS - SAMPLE_BITS);
   int near = 0, alike = 0, close = 0, of_a_point = 0;
   for (uint32_t i = 0; i < SAMPLES; i++) {
@@ -166,7 +167,7 @@ rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], con
       const float tile = apart_by(&of, span, width - 1) + apart_by(&of, span, (size_t)(height - 1) * likely[i]);
       if (!(tile < least)) continue;
       least = tile;
-      best = (rays_rows){likely[i], width, height};
+      best = (rays_rows){likely[i], width, height, NULL, NULL};
     }
   }
   return best;
@@ -178,6 +179,7 @@ enum { RAYS_A_PIECE = 8192 };
 
 typedef struct sorting {
   const slab_ray *rays;
+  const float *vectors; /* directions or points instead */
   grid grid;
   keyed *keys;
   uint32_t *numbers;
@@ -193,20 +195,70 @@ static void take_numbers(void *argument, size_t first, size_t end) {
   for (size_t i = first; i < end; i++) s->numbers[i] = s->keys[i].number;
 }
 
-uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3], uint32_t threads) {
+/* The numbers of n elements by their keys, which `fill` gives. */
+static uint32_t *numbers_by_keys(sorting *s, void (*fill)(void *, size_t, size_t), size_t n, int bits,
+                                 uint32_t threads) {
   uint32_t *numbers = malloc(n * sizeof *numbers + 1);
   keyed *keys = malloc(n * sizeof *keys + 1), *others = malloc(n * sizeof *others + 1);
   bool sorted = numbers != NULL && keys != NULL && others != NULL;
   if (sorted) {
-    sorting s = {rays, grid_of(lower, upper), keys, numbers};
-    pool_loop(threads, n, RAYS_A_PIECE, fill_keys, &s);
-    sorted = radix_sort(&keys, &others, n, KEY_BITS, threads);
-    s.keys = keys;
-    if (sorted) pool_loop(threads, n, RAYS_A_PIECE, take_numbers, &s);
+    s->keys = keys;
+    s->numbers = numbers;
+    pool_loop(threads, n, RAYS_A_PIECE, fill, s);
+    sorted = radix_sort(&keys, &others, n, bits, threads);
+    s->keys = keys;
+    if (sorted) pool_loop(threads, n, RAYS_A_PIECE, take_numbers, s);
   }
   free(keys);
   free(others);
   if (sorted) return numbers;
   free(numbers);
   return NULL;
+}
+
+uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3], uint32_t threads) {
+  sorting s = {.rays = rays, .grid = grid_of(lower, upper, CELL_BITS)};
+  return numbers_by_keys(&s, fill_keys, n, KEY_BITS, threads);
+}
+
+/* ---- sorting a row's directions, or the points that it goes to ---- */
+
+#define PLACE_BITS 10 /* bits per axis */
+
+static uint32_t place_key(const grid *g, const float place[3]) {
+  curve_cell cell = {0};
+  for (int k = 0; k < 3; k++) cell[k] = cell_along(g, k, place[k]);
+  return curve_position(cell);
+}
+
+/* By where they leave the cube around the origin. */
+static void fill_directions(void *argument, size_t first, size_t end) {
+  const sorting *s = argument;
+  for (size_t i = first; i < end; i++) {
+    const float *d = s->vectors + 3 * i;
+    const float largest = fmaxf(fabsf(d[0]), fmaxf(fabsf(d[1]), fabsf(d[2])));
+    const float place[3] = {d[0] / largest, d[1] / largest, d[2] / largest};
+    s->keys[i] = (keyed){place_key(&s->grid, place), (uint32_t)i};
+  }
+}
+
+static void fill_points(void *argument, size_t first, size_t end) {
+  const sorting *s = argument;
+  for (size_t i = first; i < end; i++) s->keys[i] = (keyed){place_key(&s->grid, s->vectors + 3 * i), (uint32_t)i};
+}
+
+uint32_t *directions_sorted(const float *directions, uint32_t n, uint32_t threads) {
+  static const float lower[3] = {-1.0f, -1.0f, -1.0f}, upper[3] = {1.0f, 1.0f, 1.0f};
+  sorting s = {.vectors = directions, .grid = grid_of(lower, upper, PLACE_BITS)};
+  return numbers_by_keys(&s, fill_directions, n, 3 * PLACE_BITS, threads);
+}
+
+uint32_t *points_sorted(const float *points, uint32_t n, uint32_t threads) {
+  float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+  for (size_t i = 0; i < (size_t)3 * n; i++) {
+    lower[i % 3] = fminf(lower[i % 3], points[i]);
+    upper[i % 3] = fmaxf(upper[i % 3], points[i]);
+  }
+  sorting s = {.vectors = points, .grid = grid_of(lower, upper, PLACE_BITS)};
+  return numbers_by_keys(&s, fill_points, n, 3 * PLACE_BITS, threads);
 }

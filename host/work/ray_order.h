@@ -16,6 +16,8 @@ rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], c
  * rays are in no rows, or in rows of no use. */
 typedef struct rays_rows {
   uint32_t row, width, height;
+  uint32_t *order; /* of height 1: the order in which each row's rays are cast; NULL: as they stand */
+  float *columns;  /* where they have an order: the columns of the set that they are of, in that order */
 } rays_rows;
 
 /* The rows of n rays, judged by a few samples. As for rays_order_of. */
@@ -25,5 +27,10 @@ rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], con
  * neighbouring rays read the same parts of a BVH. threads: as pool_run takes it. malloc'ed, or NULL where memory is
  * short. */
 uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3], uint32_t threads);
+
+/* The indices of n directions, or points, 3 floats each, so that those next to each other are close. malloc'ed, or NULL
+ * where memory is short. */
+uint32_t *directions_sorted(const float *directions, uint32_t n, uint32_t threads);
+uint32_t *points_sorted(const float *points, uint32_t n, uint32_t threads);
 
 #endif

@@ -15,73 +15,91 @@ typedef struct summed_rays {
   uint count;
 } summed_rays;
 
+INLINE uint sum_is_t(const summed_rays *of, uint i) { return of->t[i] < (float)INFINITY ? 1u : 0u; }
+
 INLINE bool sum_is_valid(const summed_rays *of, uint i) {
-  if (of->rays == 0) return true;
   const slab_ray ray = of->rays[i];
   return ray_is_valid(&ray) != 0;
 }
 
-INLINE bool sum_is_hit(const summed_rays *of, uint i) {
-  return of->any != 0 ? of->any[i] != 0 : of->t[i] < (float)INFINITY;
+/* ---- shares. Loops take all rays for valid and have no branches; the few that are not leave their sums later. Bytes
+ * and t have loops of their own: one that selects reads both, by masked loads, and those of no array take 20 times as
+ * long. ---- */
+
+INLINE uint sum_hits(const summed_rays *of) {
+  uint hits = 0;
+  if (of->any != 0) {
+    for (uint i = 0; i < of->count; i++) hits += of->any[i];
+  } else {
+    for (uint i = 0; i < of->count; i++) hits += sum_is_t(of, i);
+  }
+  return hits;
 }
 
-/* ---- shares ---- */
-
-/* Rays of weight 1. */
-INLINE void sum_counts(const summed_rays *of, global sum_part *to) {
-  uint rays = 0, hits = 0;
-  for (uint i = 0; i < of->count; i++) {
-    rays += sum_is_valid(of, i) ? 1u : 0u;
-    hits += sum_is_hit(of, i) ? 1u : 0u; /* no invalid ray is */
+INLINE ulong sum_blocked(const summed_rays *of) {
+  ulong blocked = 0;
+  if (of->any != 0) {
+    for (uint i = 0; i < of->count; i++) blocked += of->weights[i] & (0 - (ulong)of->any[i]);
+  } else {
+    for (uint i = 0; i < of->count; i++) blocked += of->weights[i] & (0 - (ulong)sum_is_t(of, i));
   }
-  to->rays = rays;
-  to->hits = hits;
-  to->open = (ulong)(rays - hits) << 32;
-  to->blocked = (ulong)hits << 32;
+  return blocked;
 }
 
-INLINE void sum_weights(const summed_rays *of, global sum_part *to) {
-  ulong open = 0, blocked = 0;
+INLINE ulong sum_weights(const summed_rays *of) {
+  ulong all = 0;
+  for (uint i = 0; i < of->count; i++) all += of->weights[i];
+  return all;
+}
+
+/* No invalid ray hits, so it was counted as open. */
+INLINE void sum_without_invalid(const summed_rays *of, sum_part *sum) {
   for (uint i = 0; i < of->count; i++) {
-    const ulong weight = of->weights[i];
-    const bool hit = sum_is_hit(of, i);
-    blocked += hit ? weight : 0;
-    open += !hit && sum_is_valid(of, i) ? weight : 0;
+    if (sum_is_valid(of, i)) continue;
+    sum->rays--;
+    sum->open -= of->weights != 0 ? of->weights[i] : (ulong)1 << 32;
   }
-  to->open = open;
-  to->blocked = blocked;
 }
 
 /* ---- t ---- */
 
-INLINE float sum_block(const summed_rays *of, uint first) {
-  const uint rest = of->count - first, end = first + (rest < SUM_BLOCK ? rest : SUM_BLOCK);
+/* Adds the t of rays that follow each other to the strands; beyond `count` there are none. */
+INLINE void sum_strands(const global float *t, uint count, float strands[SUM_STRANDS]) {
+  UNROLL for (uint j = 0; j < SUM_STRANDS; j++) {
+    const float x = j < count ? t[j] : (float)INFINITY;
+    strands[j] += x < (float)INFINITY ? x : 0.0f;
+  }
+}
+
+INLINE float sum_block(const global float *t, uint count) {
   float strands[SUM_STRANDS] = {0};
-  for (uint i = first; i < end; i += SUM_STRANDS) UNROLL for (uint j = 0; j < SUM_STRANDS; j++) {
-      const float t = i + j < end ? of->t[i + j] : (float)INFINITY;
-      strands[j] += t < (float)INFINITY ? t : 0.0f;
-    }
+  uint i = 0;
+  for (; i + SUM_STRANDS <= count; i += SUM_STRANDS) sum_strands(t + i, SUM_STRANDS, strands);
+  if (i < count) sum_strands(t + i, count - i, strands);
   UNROLL for (uint apart = SUM_STRANDS / 2; apart > 0; apart /= 2) UNROLL for (uint j = 0; j < apart; j++) strands[j] +=
       strands[j + apart];
   return strands[0];
 }
 
-INLINE void sum_t(const summed_rays *of, global sum_part *to) {
-  float least = (float)INFINITY, sum = 0.0f;
+INLINE void sum_t(const summed_rays *of, sum_part *sum) {
+  float least = (float)INFINITY, all = 0.0f;
   for (uint i = 0; i < of->count; i++) least = of->t[i] < least ? of->t[i] : least;
-  for (uint i = 0; i < of->count; i += SUM_BLOCK) sum += sum_block(of, i);
-  to->least = least;
-  to->sum = sum;
+  for (uint i = 0; i < of->count; i += SUM_BLOCK)
+    all += sum_block(of->t + i, of->count - i < SUM_BLOCK ? of->count - i : SUM_BLOCK);
+  sum->least = least;
+  sum->sum = all;
 }
 
 INLINE void sum_shares(const summed_rays *of, global sum_part *to) {
-  sum_counts(of, to);
-  if (of->weights != 0) sum_weights(of, to);
-  if (of->any != 0) {
-    to->least = to->sum = NAN;
-  } else {
-    sum_t(of, to);
-  }
+  sum_part sum;
+  sum.rays = of->count;
+  sum.hits = sum_hits(of);
+  sum.blocked = of->weights != 0 ? sum_blocked(of) : (ulong)sum.hits << 32;
+  sum.open = (of->weights != 0 ? sum_weights(of) : (ulong)of->count << 32) - sum.blocked;
+  sum.least = sum.sum = NAN;
+  if (of->rays != 0) sum_without_invalid(of, &sum);
+  if (of->any == 0) sum_t(of, &sum);
+  *to = sum;
 }
 
 /* ---- histograms, bits ---- */
@@ -98,7 +116,8 @@ INLINE void sum_bits(const summed_rays *of, global uint *words) {
   for (uint first = 0; first < of->count; first += 32) {
     const uint rest = of->count - first, count = rest < 32 ? rest : 32;
     uint word = 0;
-    for (uint i = 0; i < count; i++) word |= !sum_is_hit(of, first + i) && sum_is_valid(of, first + i) ? 1u << i : 0u;
+    for (uint i = 0; i < count; i++) word |= (1u - of->any[first + i]) << i;
+    for (uint i = 0; i < count && of->rays != 0; i++) word &= sum_is_valid(of, first + i) ? ~0u : ~(1u << i);
     words[first / 32] = word;
   }
 }
