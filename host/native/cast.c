@@ -55,8 +55,11 @@ typedef struct way {
   native_wide *cast_rays;       /* what packets have left, or all rays */
 } way;
 
+typedef struct native_flight flight;
+
 /* A chunk between its begin and its end, and what its kernels are given. */
-typedef struct flight {
+struct native_flight {
+  flight *next; /* of idle ones */
   const chunk *of;
   const device_scene *on;
   const native_scene *scene, *beside; /* beside: for brute force, where single rays may be cast so; else NULL */
@@ -65,8 +68,9 @@ typedef struct flight {
   bool has_own; /* rays have masks or hits to begin after of their own: the variants above are those that know them */
   way ways[1 + CHUNK_SAMPLES]; /* the chunk's, and those of its samples */
   uint32_t way_count;          /* 0: a scene without traversals */
-  const slab_ray *rays;
-  slab_ray *made; /* rays of a set, of the chunk; room for made_most */
+  const slab_ray *rays;        /* NULL: pieces of tiles make theirs, of `set` */
+  set_rays set;                /* of the chunk; where rows have an order its columns are in it */
+  slab_ray *made;              /* the chunk's rays of a set, where they are made at once; room for made_most */
   uint32_t made_most;
   void *summed; /* results that are summed, of the chunk; room for summed_bytes */
   size_t summed_bytes;
@@ -86,7 +90,7 @@ typedef struct flight {
   child_order order;
   recent_ratio recent[CHUNK_SAMPLES];
   atomic_uint_fast64_t sampled[CHUNK_SAMPLES][2]; /* nanoseconds: of pieces beside a sample's, and of its own */
-} flight;
+};
 
 double native_in_flight(const device_scene *on) {
   if (!on->scene->has_bvh || on->state->beside != NULL) return 1.0;
@@ -284,8 +288,26 @@ typedef struct piece_arrays {
   uint8_t fallback[TILED_MOST / LANES_LEAST];
 } piece_arrays;
 
-/* Whether the rays of rows are in the order in which they are cast. */
-static bool is_ordered(const flight *f) { return f->tiled && f->tiles.rows.order != NULL; }
+static native_rays *rays_kernel(const device *d) {
+  const native_device *opened = d->opened;
+  return opened->of[NATIVE_RAYS][SLAB_CLOSEST][KINDS_all]->kernel.rays;
+}
+
+/* Rays that a piece makes: where the next run goes. */
+typedef struct made_piece {
+  const set_rays *set;
+  native_rays *kernel;
+  slab_ray *rays;
+} made_piece;
+
+static void make_run(void *user, uint32_t first, uint32_t rays) {
+  made_piece *made = user;
+  const set_rays *s = made->set;
+  const uint64_t at = s->first + first;
+  made->kernel(0, s->of_rows, s->normals, s->of_columns, made->rays, s->set, (uint32_t)(at / s->set.columns),
+               (uint32_t)(at % s->set.columns), rays, rays);
+  made->rays += rays;
+}
 
 static void run_tiled(flight *f, size_t number) {
   piece_arrays own;
@@ -294,8 +316,8 @@ static void run_tiled(flight *f, size_t number) {
   piece p = {0, 0, rays, own.rays, &own.results, f->skips == NULL ? NULL : own.skips, own.fallback, f->uniforms};
   p.uniforms.rays = rays;
   p.uniforms.rays_each = (rays + PIECE_UNIT - 1) / PIECE_UNIT * PIECE_UNIT;
-  if (is_ordered(f)) /* its rays were made in their order */
-    p.rays = f->rays + span.first;
+  if (f->rays == NULL)
+    tiles_runs(&f->tiles, &span, make_run, &(made_piece){&f->set, rays_kernel(f->on->device), own.rays});
   else
     tiles_copy(&f->tiles, &span, true, f->rays, own.rays, sizeof *own.rays);
   if (f->skips != NULL) tiles_copy(&f->tiles, &span, true, f->skips, own.skips, sizeof *own.skips);
@@ -472,18 +494,25 @@ static uint32_t rays_of_packet(const flight *f) {
   return 0;
 }
 
-/* Makes the rays of a chunk of a set. Memory stays for the next chunk of the call. */
-static slab_status make_chunk(const cast *c, const device_scene *on, const chunk *of, flight *f) {
-  set_rays some = set_part(c->set, of->first, of->count);
-  if (is_ordered(f)) some.of_columns = f->tiles.rows.columns;
-  if (f->made_most < of->count) {
+/* Makes the rays of a chunk of a set, as they stand. Memory stays for later chunks. */
+static slab_status make_chunk(const cast *c, flight *f) {
+  const set_rays some = set_part(c->set, f->of->first, f->of->count);
+  if (f->made_most < some.count) {
     free(f->made);
-    f->made = malloc(of->count * sizeof *f->made);
-    f->made_most = f->made != NULL ? of->count : 0;
-    if (f->made == NULL) return fail_memory(of->count * sizeof *f->made, "rays of a set");
+    f->made = malloc(some.count * sizeof *f->made);
+    f->made_most = f->made != NULL ? f->of->count : 0;
+    if (f->made == NULL) return fail_memory(some.count * sizeof *f->made, "rays of a set");
   }
   f->rays = f->made;
-  return native_make_rays(on->device, &some, f->made);
+  return native_make_rays(f->on->device, &some, f->made);
+}
+
+/* Pieces of tiles make their rays themselves: these stay in the nearest cache. */
+static slab_status begin_set(const cast *c, flight *f) {
+  if (!f->tiled) return make_chunk(c, f);
+  f->set = set_part(c->set, f->of->first, f->of->count);
+  if (f->tiles.rows.order != NULL) f->set.of_columns = f->tiles.rows.columns;
+  return SLAB_OK;
 }
 
 /* Room for results that are summed; it stays too. */
@@ -511,7 +540,7 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
                      2 * f->uniforms.rays_each <= TILED_MOST &&
                      tiling_of(&c->rows, of->count, f->uniforms.rays_each, &f->tiles);
   f->tiled = tiles && !f->lists;
-  slab_status status = c->set != NULL ? make_chunk(c, on, of, f) : SLAB_OK;
+  slab_status status = c->set != NULL ? begin_set(c, f) : SLAB_OK;
   if (status == SLAB_OK && f->uniforms.packet != 0) status = make_fallback(f);
   if (status == SLAB_OK && tiles && f->lists && f->uniforms.packet != 0) status = order_tiles(f);
   if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved)
@@ -573,41 +602,69 @@ static void sum_piece(void *argument, size_t number) {
               job->parts, PARTS_A_PIECE);
 }
 
-static void run_sums(const cast *c, flight *f) {
+static slab_status run_sums(const cast *c, flight *f) {
   const native_device *opened = f->on->device->opened;
   const size_t first = f->of->first;
+  const slab_status status = f->invalid > 0 && f->rays == NULL ? make_chunk(c, f) : SLAB_OK; /* they are looked at */
+  if (status != SLAB_OK) return status;
   sums_job job = {.kernel = opened->of[NATIVE_SUMS][SLAB_CLOSEST][KINDS_all]->kernel.sums,
                   .of = f,
                   .sums = c->sums,
                   .to = chunk_sums(c, f->of),
                   .first_part = sums_part_of_row(c->sums, first),
                   .parts = sums_parts_of(c->sums, first, f->of->count)};
-  if (f->invalid > 0 && is_ordered(f)) { /* then the kernel looks at the rays, as they stand */
-    const set_rays some = set_part(c->set, first, f->of->count);
-    native_make_rays(f->on->device, &some, f->made);
-  }
   pool_run(c->scene->context->threads, (job.parts + PARTS_A_PIECE - 1) / PARTS_A_PIECE, sum_piece, &job);
+  return SLAB_OK;
 }
 
 /* ---- the backend's functions ---- */
 
+/* A flight of an earlier call, with its memory; else a new one. NULL where memory is short. */
+static flight *take_flight(device *d) {
+  native_device *opened = d->opened;
+  os_mutex_lock(&d->lock);
+  flight *f = opened->idle;
+  if (f != NULL) opened->idle = f->next;
+  os_mutex_unlock(&d->lock);
+  if (f != NULL) return f;
+  f = malloc(sizeof *f);
+  if (f == NULL) return NULL;
+  f->made = f->summed = NULL;
+  f->made_most = 0;
+  f->summed_bytes = 0;
+  return f;
+}
+
+static void give_back(device *d, flight *f) {
+  native_device *opened = d->opened;
+  os_mutex_lock(&d->lock);
+  f->next = opened->idle;
+  opened->idle = f;
+  os_mutex_unlock(&d->lock);
+}
+
+void native_free_idle(native_device *opened) {
+  for (flight *f = opened->idle; f != NULL; f = opened->idle) {
+    opened->idle = f->next;
+    free(f->made);
+    free(f->summed);
+    free(f);
+  }
+}
+
 /* Kernels run when the chunk ends: by then the casting thread has nothing else to do, and takes part. */
 slab_status native_begin(const cast *c, const device_scene *on, chunk *of) {
-  flight *f = of->in_flight;
-  if (f == NULL) {
-    f = of->in_flight = malloc(sizeof *f);
-    if (f == NULL) return fail_memory(sizeof *f, "a cast");
-    f->made = f->summed = NULL;
-    f->made_most = 0;
-    f->summed_bytes = 0;
-  }
-  return prepare(c, on, of, f);
+  if (of->in_flight == NULL) of->in_flight = take_flight(on->device);
+  if (of->in_flight == NULL) return fail_memory(sizeof(flight), "a cast");
+  return prepare(c, on, of, of->in_flight);
 }
 
 slab_status native_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
   run(of->in_flight, on->scene->context->threads);
-  if (c->sums != NULL) run_sums(c, of->in_flight);
-  return finish(c, of->in_flight, outcome);
+  const slab_status status = c->sums != NULL ? run_sums(c, of->in_flight) : SLAB_OK;
+  if (status == SLAB_OK) return finish(c, of->in_flight, outcome);
+  release(of->in_flight);
+  return status;
 }
 
 void native_abandon(const device_scene *on, chunk *of) {
@@ -616,11 +673,7 @@ void native_abandon(const device_scene *on, chunk *of) {
 }
 
 slab_status native_settle(const device_scene *on, chunk *of) {
-  (void)on;
-  flight *f = of->in_flight;
-  if (f != NULL) free(f->made);
-  if (f != NULL) free(f->summed);
-  free(f);
+  if (of->in_flight != NULL) give_back(on->device, of->in_flight);
   of->in_flight = NULL;
   return SLAB_OK;
 }
@@ -658,8 +711,7 @@ static void make_piece(void *argument, size_t number) {
 }
 
 slab_status native_make_rays(device *d, const set_rays *of, slab_ray *rays) {
-  const native_device *opened = d->opened;
-  make_job job = {.kernel = opened->of[NATIVE_RAYS][SLAB_CLOSEST][KINDS_all]->kernel.rays};
+  make_job job = {.kernel = rays_kernel(d)};
   for (size_t done = 0; done < of->count; done += job.of.count) {
     const size_t rest = of->count - done;
     job.of = set_part(of, done, rest < MADE_AT_ONCE ? rest : MADE_AT_ONCE);

@@ -101,6 +101,7 @@ static slab_status native_open(slab_context *context, device *d, const found_dev
 }
 
 static void native_close(device *d) {
+  if (d->opened != NULL) native_free_idle(d->opened);
   free(d->opened);
   d->opened = NULL;
 }

@@ -110,6 +110,7 @@ extern const native_level native_levels[];
 /* An open processor: the variants of its level. NULL: it has none. */
 typedef struct native_device {
   const native_variant *of[NATIVE_PROGRAMS][PROGRAM_QUERIES + 1][NATIVE_KINDS]; /* the last are those of QUERY_TOLD */
+  struct native_flight *idle; /* chunks of earlier calls, with their memory; the device's lock guards the list */
 } native_device;
 
 /* A committed scene: arrays of the library, used in place. */
@@ -132,6 +133,8 @@ void native_abandon(const device_scene *, chunk *);
 slab_status native_settle(const device_scene *, chunk *);
 slab_status native_few(const cast *, const device_scene *, bool flat, chunk_outcome *);
 slab_status native_cast_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
+/* Frees what earlier calls have left. */
+void native_free_idle(native_device *);
 slab_status native_make_rays(device *, const set_rays *, slab_ray *);
 
 #endif

@@ -44,6 +44,13 @@ static void copy_run(unsigned char *to, const unsigned char *from, size_t bytes)
 /* Columns of a piece's tiles. */
 static uint32_t width_of(const tiling *t, const tile_span *s) { return s->height == 1 ? s->columns : t->rows.width; }
 
+void tiles_runs(const tiling *t, const tile_span *s, tile_run *run, void *user) {
+  const uint32_t width = t->rows.order != NULL ? s->columns : width_of(t, s);
+  for (uint32_t x = 0; x < s->columns; x += width)
+    for (uint32_t y = 0; y < s->height; y++)
+      run(user, s->first + y * t->rows.row + x, s->columns - x < width ? s->columns - x : width);
+}
+
 /* Whether a piece's rays are cast in another order. Those after the last whole row stand as they are. */
 static bool is_ordered(const tiling *t, const tile_span *s) {
   return t->rows.order != NULL && s->first / t->rows.row < t->bands;

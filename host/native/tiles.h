@@ -31,6 +31,10 @@ uint32_t tiling_pieces(const tiling *);
 tile_span tiling_span(const tiling *, size_t piece);
 static inline uint32_t tile_span_rays(const tile_span *s) { return s->columns * s->height; }
 
+/* Calls `run` for each run of a piece's rays that follow each other, of the chunk's or in the rows' order. */
+typedef void tile_run(void *user, uint32_t first, uint32_t rays);
+void tiles_runs(const tiling *, const tile_span *, tile_run *run, void *user);
+
 /* Copies elements of `size` bytes that belong to a piece's rays: from the chunk's array to the piece's, or back. */
 void tiles_copy(const tiling *, const tile_span *, bool gather, const void *from, void *to, size_t size);
 

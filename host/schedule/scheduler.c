@@ -535,6 +535,9 @@ static slab_status cast_few(cast *c) {
 
 /* Directions and points that rows go to are sorted where there are so many rows, which all gain by it. */
 #define ROWS_SORTED 4u
+/* Rows of beams that are made to see whether tiles of them pay, if they are no longer than that. */
+#define ROWS_JUDGED 64u
+#define ROW_JUDGED 4096u
 
 /* The order in which a row's rays are cast, so that those of a packet are close; NULL: as they stand. */
 static uint32_t *order_of_rows(const cast *c) {
@@ -555,12 +558,25 @@ static float *columns_in_order(const set_rays *s, const uint32_t *order) {
   return columns;
 }
 
+/* Beams may be those of firings that follow each other: some rows tell. */
+static rays_rows rows_of_beams(const cast *c, device *d) {
+  const uint32_t row = c->set->set.columns;
+  const slab_scene_stats *bounds = &c->scene->stats;
+  const set_rays some = set_part(c->set, 0, c->n < (size_t)row * ROWS_JUDGED ? c->n : (size_t)row * ROWS_JUDGED);
+  slab_ray *rays = row <= ROW_JUDGED ? malloc(some.count * sizeof *rays) : NULL;
+  const bool made = rays != NULL && d->backend->make_rays(d, &some, rays) == SLAB_OK;
+  const rays_rows rows = made ? rays_tiles_of(rays, some.count, row, bounds->lower, bounds->upper) : (rays_rows){0};
+  free(rays);
+  return rows;
+}
+
 /* Of a set that begins with a row, and is not too narrow for tiles. */
-static rays_rows rows_of_set(const cast *c) {
+static rays_rows rows_of_set(const cast *c, device *d) {
   const set_rays *s = c->set;
   const uint32_t row = s->set.columns;
   if (s->first % row != 0 || row < RAYS_A_TILE) return (rays_rows){0};
   if (ray_set_is_picture(s)) return (rays_rows){row, 8, RAYS_A_TILE / 8, NULL, NULL};
+  if (s->set.kind == SLAB_RAYS_BEAMS) return rows_of_beams(c, d);
   uint32_t *order = order_of_rows(c);
   float *columns = order != NULL ? columns_in_order(s, order) : NULL;
   if (columns != NULL) return (rays_rows){row, RAYS_A_TILE, 1, order, columns};
@@ -572,14 +588,14 @@ static rays_rows rows_of_set(const cast *c) {
 static void find_rows(cast_job *f) {
   cast *c = f->cast;
   const slab_scene_stats *bounds = &c->scene->stats;
-  bool wanted = false;
-  for (uint32_t i = 0; i < f->count; i++)
-    wanted =
-        wanted || (f->workers[i].on.device->backend->tiles && traversal_choice_packs(&f->workers[i].traversal_choice));
-  wanted = wanted && (c->query != SLAB_ALL || c->collected != NULL);
-  c->rows = !wanted          ? (rays_rows){0}
+  device *wanted = NULL;
+  for (uint32_t i = 0; i < f->count && wanted == NULL; i++)
+    if (f->workers[i].on.device->backend->tiles && traversal_choice_packs(&f->workers[i].traversal_choice))
+      wanted = f->workers[i].on.device;
+  if (c->query == SLAB_ALL && c->collected == NULL) wanted = NULL;
+  c->rows = wanted == NULL   ? (rays_rows){0}
             : c->set == NULL ? rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper)
-                             : rows_of_set(c);
+                             : rows_of_set(c, wanted);
 }
 
 slab_status schedule_rays(cast *c) {

@@ -99,12 +99,20 @@ rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], c
 /* Tiles pay where their rays are so much closer: to be wrong costs more than it gains. */
 #define TILES_PAY 0.7f
 
-/* How far rays are from each other. scale: of origins, beside directions. */
+/* How far rays are from each other. scale: of origins, beside directions. row: rays of a row; 0: not known. */
 typedef struct nearness {
   const slab_ray *rays;
   size_t n;
   float scale;
+  uint32_t row;
 } nearness;
+
+/* The nth place among rays so that `span` rays follow it. Where rows are known a tile's width does too in its row: a
+ * few places would show too much or too little of where rows end. */
+static size_t near_place(const nearness *of, size_t span, uint32_t nth) {
+  const size_t at = place_of(of->n, span, nth);
+  return of->row == 0 ? at : at - at % of->row + place_of(of->row, RAYS_A_TILE, nth);
+}
 
 /* NaN of rays without a direction. */
 static float apart(const nearness *of, size_t a, size_t b) {
@@ -123,7 +131,7 @@ static float apart(const nearness *of, size_t a, size_t b) {
 static float apart_by(const nearness *of, size_t span, size_t gap) {
   float sum = 0.0f;
   for (uint32_t i = 0; i < ROW_PLACES; i++) {
-    const size_t at = place_of(of->n, span, i);
+    const size_t at = near_place(of, span, i);
     const float d = apart(of, at, at + gap);
     sum += d < INFINITY ? d : 0.0f;
   }
@@ -150,26 +158,46 @@ static uint32_t likely_rows(const nearness *of, uint32_t most, uint32_t rows[ROW
   return count;
 }
 
-rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+static nearness nearness_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
   float extent = 0.0f;
   for (int k = 0; k < 3; k++) extent += upper[k] - lower[k];
-  const nearness of = {rays, n, extent > 0.0f ? 1.0f / extent : 0.0f};
+  return (nearness){rays, n, extent > 0.0f ? 1.0f / extent : 0.0f, 0};
+}
+
+/* Tiles of rows of this length, where their rays are nearer to each other than those of the best so far. */
+static void try_row(const nearness *of, uint32_t row, float *least, rays_rows *best) {
+  const size_t span = (size_t)RAYS_A_TILE * row / 2;
+  for (uint32_t height = 2; height < RAYS_A_TILE; height *= 2) {
+    const uint32_t width = RAYS_A_TILE / height;
+    const float tile = apart_by(of, span, width - 1) + apart_by(of, span, (size_t)(height - 1) * row);
+    if (!(tile < *least)) continue;
+    *least = tile;
+    *best = (rays_rows){row, width, height, NULL, NULL};
+  }
+}
+
+/* Tiles of these rows pay where their rays are so far apart at most. */
+static float far_enough(const nearness *of) { return TILES_PAY * apart_by(of, RAYS_A_TILE, RAYS_A_TILE - 1); }
+
+rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+  const nearness of = nearness_of(rays, n, lower, upper);
   const uint32_t most = n / RAYS_A_TILE < ROW_MOST ? (uint32_t)(n / RAYS_A_TILE) : ROW_MOST;
   rays_rows best = {0};
   if (most < ROW_LEAST) return best;
   uint32_t likely[ROWS_LIKELY];
   const uint32_t count = likely_rows(&of, most, likely);
-  float least = TILES_PAY * apart_by(&of, RAYS_A_TILE, RAYS_A_TILE - 1);
-  for (uint32_t i = 0; i < count; i++) {
-    const size_t span = (size_t)RAYS_A_TILE * likely[i] / 2;
-    for (uint32_t height = 2; height < RAYS_A_TILE; height *= 2) {
-      const uint32_t width = RAYS_A_TILE / height;
-      const float tile = apart_by(&of, span, width - 1) + apart_by(&of, span, (size_t)(height - 1) * likely[i]);
-      if (!(tile < least)) continue;
-      least = tile;
-      best = (rays_rows){likely[i], width, height, NULL, NULL};
-    }
-  }
+  float least = far_enough(&of);
+  for (uint32_t i = 0; i < count; i++) try_row(&of, likely[i], &least, &best);
+  return best;
+}
+
+rays_rows rays_tiles_of(const slab_ray *rays, size_t n, uint32_t row, const float lower[3], const float upper[3]) {
+  nearness of = nearness_of(rays, n, lower, upper);
+  rays_rows best = {0};
+  if (row < RAYS_A_TILE || n / RAYS_A_TILE < row) return best;
+  of.row = row;
+  float least = far_enough(&of);
+  try_row(&of, row, &least, &best);
   return best;
 }
 

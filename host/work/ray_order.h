@@ -23,6 +23,9 @@ typedef struct rays_rows {
 /* The rows of n rays, judged by a few samples. As for rays_order_of. */
 rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);
 
+/* The same of whole rows, whose length is known; row 0 where tiles are of no use. */
+rays_rows rays_tiles_of(const slab_ray *rays, size_t n, uint32_t row, const float lower[3], const float upper[3]);
+
 /* The indices of n rays, n below 2^32, sorted by the octant of the direction and by the cell of the origin, so that
  * neighbouring rays read the same parts of a BVH. threads: as pool_run takes it. malloc'ed, or NULL where memory is
  * short. */
