@@ -17,9 +17,9 @@ FOLDER = ROOT / "python/slabcast"
 # What the package passes to the library, and the records that it gives to its users as arrays.
 STRUCTS = (
     "device_info context_options mesh geometry_options build_options scene_stats primitive_id cast_options check_report"
-    " step explanation camera double_hits span batch cuda_batch"
+    " step explanation camera rays source results double_hits span batch cuda_batch"
 ).split()
-RECORDS = "hit short_hit interval path".split()
+RECORDS = "hit short_hit interval path sum".split()
 TYPES = {
     "char": "c_char",
     "double": "c_double",
@@ -30,7 +30,7 @@ TYPES = {
     "uint64_t": "c_uint64",
     "cl_mem": "c_void_p",
 }
-NUMPY = {"float": "f4", "uint32_t": "u4"}
+NUMPY = {"double": "f8", "float": "f4", "uint32_t": "u4"}
 MEMBER = re.compile(r"(const )?(\w+) (\*?)(\w+)((?:\[\w+\])*);")
 
 text = re.sub(r"/\*.*?\*/", " ", "".join(path.read_text() for path in HEADERS), flags=re.S)

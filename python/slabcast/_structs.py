@@ -131,6 +131,45 @@ class Camera(ctypes.Structure):
     _fields_ = [("origin", c_float * 3), ("forward", c_float * 3), ("right", c_float * 3), ("up", c_float * 3)]
 
 
+class Rays(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_int),
+        ("rows", c_uint32),
+        ("columns", c_uint32),
+        ("t_min", c_float),
+        ("t_max", c_float),
+        ("camera", Camera),
+        ("across", c_float),
+        ("along", c_float),
+        ("limit", c_float),
+        ("sine", c_float * 8),
+        ("cosine", c_float * 8),
+        ("of_rows", c_void_p),
+        ("normals", c_void_p),
+        ("of_columns", c_void_p),
+    ]
+
+
+class Source(ctypes.Structure):
+    _fields_ = [("rays", c_void_p), ("set", c_void_p), ("first", c_uint64), ("n", c_size_t), ("reserved", c_void_p * 2)]
+
+
+class Results(ctypes.Structure):
+    _fields_ = [
+        ("memory", c_void_p),
+        ("stride", c_size_t),
+        ("offsets", POINTER(c_uint64)),
+        ("capacity", c_uint64),
+        ("required", c_uint64),
+        ("type", c_int),
+        ("columns", c_uint32),
+        ("weights", c_void_p),
+        ("bins", c_uint32),
+        ("t_from", c_float),
+        ("t_to", c_float),
+    ]
+
+
 class DoubleHits(ctypes.Structure):
     _fields_ = [
         ("origins", c_void_p),
