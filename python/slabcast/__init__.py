@@ -14,7 +14,7 @@ It runs on the processor, and on OpenCL devices where there are any. Answers are
 closed mesh each crossing counts exactly once, through edges and vertices too. slabcast.trimesh and slabcast.open3d have
 the interfaces of those packages."""
 
-from . import rays
+from . import rays, tables
 from ._arrays import CopyWarning, PrecisionWarning
 from ._card_arrays import CardArray, CardRecords
 from ._device import Device, ScalarWarning, devices, warn_where_scalar
@@ -38,6 +38,7 @@ from ._program import Kernel, Program
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo, is_hit
 from ._scene import Scene
+from ._sets import RaySet
 
 __version__: str = library.slab_version().decode()
 
@@ -70,6 +71,7 @@ __all__ = [
     "OutOfMemory",
     "PrecisionWarning",
     "Program",
+    "RaySet",
     "ScalarWarning",
     "Scene",
     "SceneInfo",
@@ -80,4 +82,5 @@ __all__ = [
     "empty_rays",
     "is_hit",
     "rays",
+    "tables",
 ]

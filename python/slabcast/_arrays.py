@@ -22,7 +22,7 @@ Parts = tuple[tuple[str, Any, int], ...]
 
 _FLOAT_MAX = float(np.finfo(FLOAT).max)
 # What is a place: rounding moves it. Of the others it changes a direction or a size by a share that nothing shows.
-PLACES = frozenset(["origins", "rays", "points", "vertices", "lower", "upper", "centers"])
+PLACES = frozenset(["origins", "targets", "rays", "points", "vertices", "lower", "upper", "centers"])
 # Loss is told from here on: a share of the extent of what is looked at. Coordinates lose it that are 16 times as far
 # from the origin as that is long, by EPSILON, half of float32's.
 LOSS, EPSILON = 1e-6, 2.0**-24

@@ -27,7 +27,10 @@ from ._structs import (
     GeometryOptions,
     Mesh,
     PrimitiveId,
+    Rays,
+    Results,
     SceneStats,
+    Source,
     Step,
 )
 
@@ -164,6 +167,13 @@ for _name, _arguments in {
     "all": (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), _cast),
     "check": (c_void_p, c_int, c_void_p, c_size_t, c_void_p, c_void_p, _cast, POINTER(CheckReport)),
     "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),
+    "cast": (c_void_p, c_int, POINTER(Source), POINTER(Results), _cast),
+    "rays_write": (c_void_p, POINTER(Rays), c_uint64, c_size_t, c_void_p),
+    "beams": (c_void_p, c_void_p, c_size_t, c_void_p),
+    "spun_poses": (c_void_p, c_size_t, c_void_p, c_size_t, c_void_p),
+    "hemisphere": (c_uint32, c_int, c_void_p),
+    "sun_directions": (c_void_p, c_void_p, c_size_t, c_void_p),
+    "sky_patches": (c_uint32, c_void_p, c_void_p),
     "rays_from_doubles": (c_void_p, c_void_p, c_size_t, c_void_p, c_double, c_void_p),
     "floats_from_doubles": (c_void_p, c_size_t, c_size_t, c_size_t, c_void_p, c_size_t, c_void_p),
     "points_from_doubles": (POINTER(DoubleHits), c_size_t, c_void_p),
@@ -186,6 +196,14 @@ for _name in ("scene_destroy", "context_destroy", "program_destroy"):
 library.slab_step_text.argtypes, library.slab_step_text.restype = (POINTER(Step), c_char_p, c_size_t), c_size_t
 _function = library.slab_camera_look_at
 _function.argtypes, _function.restype = (c_void_p, c_void_p, c_void_p, c_float, c_float), Camera
+_image, _tables = (POINTER(Camera), c_uint32, c_uint32), (c_void_p, c_uint32, c_void_p, c_uint32)
+library.slab_rays_pinhole.argtypes = library.slab_rays_orthographic.argtypes = _image
+library.slab_rays_fisheye.argtypes = (*_image, c_float)
+for _name in ("beams", "directions", "pairs"):
+    getattr(library, "slab_rays_" + _name).argtypes = _tables
+for _name in ("pinhole", "orthographic", "fisheye", "beams", "directions", "pairs"):
+    getattr(library, "slab_rays_" + _name).restype = Rays
+library.slab_sky_patch_count.argtypes, library.slab_sky_patch_count.restype = (c_uint32,), c_uint32
 library.slab_message.restype = c_char_p
 library.slab_version.restype = c_char_p
 

@@ -43,7 +43,7 @@ class Rays:
         if directions is None and t_min is t_max is None and type(rays) is np.ndarray and rays.dtype == FLOAT:
             flags = rays.flags
             if rays.shape[-1:] == (8,) and flags.c_contiguous and flags.aligned:  # a call of one ray feels the rest
-                self._whole, self.shape, self.count = rays, rays.shape[:-1], rays.size // 8
+                self._whole, self.shape, self.size = rays, rays.shape[:-1], rays.size // 8
                 return
         self._around = around
         if directions is None:
@@ -60,7 +60,7 @@ class Rays:
             )
             self._given = arrays_of(*self._parts, of_rays=True)
         self.shape = common_shape(self._parts, self._given)
-        self.count = math.prod(self.shape)
+        self.size = math.prod(self.shape)
         self._arrays, self._moved = narrow(self._parts, self._given, self.shape)
         one = self._arrays[0]
         if directions is None and one.dtype == FLOAT and one.flags.c_contiguous and one.flags.aligned:
@@ -80,13 +80,13 @@ class Rays:
         if any(self._moved):
             tell_losses(self._parts, self._given, self._moved, self._around())
 
-    def whole(self) -> NDArray[np.float32]:
+    def array(self) -> NDArray[np.float32]:
         """All of them in one array."""
         if self._whole is None:
             try:
                 out = np.empty((*self.shape, 8), FLOAT)
             except (MemoryError, ValueError):
-                raise no_room("the origins and directions", self.count) from None
+                raise no_room("the origins and directions", self.size) from None
             if len(self._parts) == 1:
                 tell_copy("rays", out.nbytes, why_copied(self._given[0]))
             else:
@@ -100,7 +100,7 @@ class Rays:
 
     @property
     def is_in_blocks(self) -> bool:
-        return self._whole is None and self.count > 2 * BLOCK
+        return self._whole is None and self.size > 2 * BLOCK
 
     def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """A few rays at a time, in order, each with the number of the first. They lie in the same memory."""

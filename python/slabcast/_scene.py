@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from ctypes import POINTER, addressof, byref, c_char, c_size_t, c_uint32, c_uint64, cast
@@ -37,6 +38,7 @@ from ._program import KernelQuery, Program
 from ._rays import Rays, no_room
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, CheckReport, Hits, SceneInfo, records
+from ._sets import RaySet, source_of
 from ._values import FLOAT, at, fields_of
 from ._watch import Watch
 
@@ -410,30 +412,44 @@ class Scene(Life):
         if is_on_card(rays, directions):
             limit = word("max_hits", max_hits)
             return _card.list_hits(self, scene, (rays, directions, t_min, t_max), named, limit)
-        array = Rays(rays, directions, t_min, t_max, lambda: _range(scene)).whole()
-        n = array.size // 8
+        given = _given(scene, rays, directions, t_min, t_max)
+        n = given.size
         each = min(self._hits_per_ray, word("max_hits", max_hits) or np.inf)
         room = min(int(n * each) + 64, max(_ROOM, n))
-        status, required, listed = self._list(scene, array, room, named, max_hits)
+        status, required, listed = self._list(scene, given, room, named, max_hits)
         while status == _SLAB_CAPACITY:  # once, unless another thread commits more meanwhile
             self._hits_per_ray = max(self._hits_per_ray, 1.125 * required / n)
-            status, required, listed = self._list(scene, array, required, named, max_hits)
+            status, required, listed = self._list(scene, given, required, named, max_hits)
         must(status)
         listed.hits.resize(required, refcheck=False)
         return listed
 
     def _list(
-        self, scene: Handle, rays: NDArray[np.float32], room: int, options: Options, max_hits: int
+        self, scene: Handle, given: Union[Rays, RaySet], room: int, options: Options, max_hits: int
     ) -> tuple[int, int, Hits]:
         """Lists hits where there is room for them: the status, how many there are, and the offsets and hits."""
-        n, required = rays.size // 8, c_uint64()
         try:
-            offsets, hits = np.empty(n + 1, np.uint64), records((room,), HIT)
+            offsets, hits = np.zeros(given.size + 1, np.uint64), records((room,), HIT)
         except (MemoryError, ValueError):
-            raise no_room(f"{room:,} hits", n) from None
-        pointers = scene.pointer, _address(rays), n, _address(offsets), _address(hits), room, byref(required)
-        status = self._call(options, rays, lambda native: library.slab_all(*pointers, native), max_hits)
-        return status, required.value, Hits(offsets, hits)
+            raise no_room(f"{room:,} hits", given.size) from None
+        results = _structs.Results(_address(hits), 0, offsets.ctypes.data_as(POINTER(c_uint64)), room)
+        status = self._cast_any(scene, "all", given, results, options, max_hits)
+        return status, results.required, Hits(offsets, hits)
+
+    def _cast_any(
+        self,
+        scene: Handle,
+        query: str,
+        given: Union[Rays, RaySet],
+        results: _structs.Results,
+        options: Options,
+        max_hits: int = 0,
+    ) -> int:
+        """The status of slab_cast. Sets without rays, which it refuses, have no results."""
+        source = source_of(given if isinstance(given, RaySet) else given.array())
+        pointers = scene.pointer, index_of("query", query, _library.QUERIES), byref(source), byref(results)
+        call = lambda native: library.slab_cast(*pointers, native) if source.n else 0
+        return self._call(options, given.shape, call, max_hits)
 
     def contains(self, points: Array, *, mask: int = 0) -> NDArray[np.bool_]:
         """Whether each point lies inside: (...) bool for points of (..., 3).
@@ -504,7 +520,7 @@ class Scene(Life):
         primitive. Ctrl-C and `progress` end it, as they end a cast."""
         scene = self._committed()
         number = index_of("query", query, _library.QUERIES)
-        array = Rays(rays, directions, t_min, t_max, lambda: _range(scene)).whole()
+        array = _given(scene, rays, directions, t_min, t_max).array()
         n, report = array.size // 8, _structs.CheckReport()
         if query == "all":
             offsets, hits = results
@@ -518,7 +534,7 @@ class Scene(Life):
         must(
             self._call(
                 named,
-                array,
+                array.shape[:-1],
                 lambda native: library.slab_check(
                     scene.pointer,
                     number,
@@ -551,7 +567,7 @@ class Scene(Life):
         ray: (8,), or an origin of (3,) with `directions` of (3,). hit: the primitive, as a result of closest(),
         nearest(), interval() or all(), or as (primitive, geometry); None: what the ray hits first."""
         scene = self._committed()
-        array = Rays(ray, directions, t_min, t_max, lambda: _range(scene)).whole()
+        array = _given(scene, ray, directions, t_min, t_max).array()
         if array.size != 8:
             raise InvalidArgument(f"explain takes one ray; these are {array.size // 8}")
         array = array.reshape(8)
@@ -567,9 +583,9 @@ class Scene(Life):
             return library.slab_explain(scene.pointer, *pointers)  # type: ignore[no-any-return]
 
         plain: Options = {**named, "progress": None}
-        must(self._call(plain, array, lambda native: call(native, None)))
+        must(self._call(plain, (), lambda native: call(native, None)))
         steps = (_structs.Step * count.value)()
-        must(self._call(plain, array, lambda native: call(native, steps)))
+        must(self._call(plain, (), lambda native: call(native, steps)))
         return explanation_of(found, place.primitive, place.geometry, list(steps))
 
     def program(
@@ -597,6 +613,8 @@ class Scene(Life):
     ) -> Records:
         scene = self._committed()
         parts = rays, directions, t_min, t_max
+        if isinstance(rays, RaySet):
+            return self._cast_set(query, scene, _alone(*parts), options)
         if _is_opencl(rays):
             return self._enqueue(query, scene, rays, directions, t_min, t_max, options)  # type: ignore[no-any-return]
         if is_on_card(rays, directions):
@@ -607,9 +625,15 @@ class Scene(Life):
         out: Any = _room(query, given, dtype) if place is None else place_of(place, given.shape, dtype, parts)
         if given.is_in_blocks and self._cast_blocks(scene, function, given, out, options):
             return out  # type: ignore[no-any-return]
-        array = given.whole()
-        call = lambda native: function(scene.pointer, _address(array), given.count, _address(out), native)
-        must(self._call(options, array, call))
+        array = given.array()
+        call = lambda native: function(scene.pointer, _address(array), given.size, _address(out), native)
+        must(self._call(options, given.shape, call))
+        return out  # type: ignore[no-any-return]
+
+    def _cast_set(self, query: str, scene: Handle, rays: RaySet, options: Options) -> Records:
+        dtype, place = _RESULTS[query][1], options.pop("out", None)
+        out: Any = _room(query, rays, dtype) if place is None else place_of(place, rays.shape, dtype, rays._tables)
+        must(self._cast_any(scene, query, rays, _structs.Results(_address(out)), options))
         return out  # type: ignore[no-any-return]
 
     def _cast_blocks(self, scene: Handle, function: Any, rays: Rays, out: NDArray[Any], options: Options) -> bool:
@@ -618,12 +642,12 @@ class Scene(Life):
         turn, status = self._turns, 0
         native = _structs.CastOptions(**plain_options(options))
         entries = self._entries(options, rays.shape)
-        with Watch(options.get("progress"), rays.count) as watch:
+        with Watch(options.get("progress"), rays.size) as watch:
             native.progress = watch.callback
             for begin, block in rays.blocks():
                 watch.done_before = begin
                 for name, array in entries.items():
-                    setattr(native, name, _address(array) + array.nbytes // rays.count * begin)
+                    setattr(native, name, _address(array) + array.nbytes // rays.size * begin)
                 to = _address(out) + out.itemsize * begin
                 status = function(scene.pointer, _address(block), len(block), to, byref(native))
                 if status:
@@ -665,19 +689,21 @@ class Scene(Life):
     def _call(
         self,
         options: Options,
-        rays: NDArray[np.float32],
+        shape: tuple[int, ...],
         call: Callable[[Any], int],
         max_hits: int = 0,
         quick: int = _QUICK,
     ) -> int:
-        """The status of a call with the library's form of the options. It can be interrupted from `quick` rays on."""
-        if rays.size <= 8 * quick and not options and not max_hits:
+        """The status of a call on rays of a shape, with the library's form of the options. It can be interrupted from
+        `quick` rays on."""
+        is_quick = math.prod(shape) <= quick
+        if is_quick and not options and not max_hits:
             return call(None)
         native = _structs.CastOptions(**plain_options(options), max_hits=word("max_hits", max_hits))
-        progress, entries = options.get("progress"), self._entries(options, rays.shape[:-1])
+        progress, entries = options.get("progress"), self._entries(options, shape)
         for name, array in entries.items():
             setattr(native, name, _address(array))
-        if rays.size <= 8 * quick and progress is None:
+        if is_quick and progress is None:
             return call(byref(native))
         with Watch(progress) as watch:
             native.progress = watch.callback
@@ -786,12 +812,25 @@ def _stats(scene: Handle) -> _structs.SceneStats:
     return stats
 
 
-def _room(query: str, given: Rays, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _given(scene: Handle, rays: Array, directions: Array, t_min: Array, t_max: Array) -> Union[Rays, RaySet]:
+    """The arguments of a cast, as rays of one kind or the other."""
+    if isinstance(rays, RaySet):
+        return _alone(rays, directions, t_min, t_max)
+    return Rays(rays, directions, t_min, t_max, lambda: _range(scene))
+
+
+def _alone(rays: RaySet, directions: Array, t_min: Array, t_max: Array) -> RaySet:
+    if not (directions is t_min is t_max is None):
+        raise InvalidArgument("beside a RaySet there are no directions, t_min and t_max: with_range() gives it a range")
+    return rays
+
+
+def _room(query: str, given: Union[Rays, RaySet], dtype: np.dtype[Any]) -> NDArray[Any]:
     """An array for the results of a cast."""
     try:
         return np.empty(given.shape, dtype) if dtype.names is None else records(given.shape, dtype)
     except (MemoryError, ValueError):
-        raise no_room(f"the results of {query}", given.count) from None
+        raise no_room(f"the results of {query}", given.size) from None
 
 
 def _range(scene: Handle) -> NDArray[np.float32]:

@@ -92,7 +92,7 @@ def test_float32_in_c_order_is_not_copied():
     rays = np.frombuffer(RAYS.tobytes(), np.float32).reshape(-1, 8)
     from slabcast._rays import Rays
 
-    assert Rays(rays, None, None, None, None).whole() is rays
+    assert Rays(rays, None, None, None, None).array() is rays
 
 
 def test_addresses_are_those_of_numpy():
@@ -148,7 +148,7 @@ def test_rays_that_are_not_aligned_are_copied():
     rays = data[1:].view(np.float32).reshape(RAYS.shape)
     from slabcast._rays import Rays
 
-    assert not rays.flags.aligned and Rays(rays, None, None, None, None).whole().flags.aligned
+    assert not rays.flags.aligned and Rays(rays, None, None, None, None).array().flags.aligned
 
 
 def far_casts(shift, form):

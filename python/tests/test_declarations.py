@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import slabcast
-from slabcast import _kernels_cuda, _library, _structs
+from slabcast import _kernels_cuda, _library, _records, _sets, _structs
 
 HEADERS = Path(__file__).parents[2] / "host" / "include"
 STRUCTS = {
@@ -25,13 +25,21 @@ STRUCTS = {
     "slab_primitive_id": _structs.PrimitiveId,
     "slab_step": _structs.Step,
     "slab_camera": _structs.Camera,
+    "slab_rays": _structs.Rays,
+    "slab_source": _structs.Source,
+    "slab_results": _structs.Results,
     "slab_double_hits": _structs.DoubleHits,
     "slab_explanation": _structs.Explanation,
     "slab_span": _structs.Span,
     "slab_batch": _structs.Batch,
     "slab_cuda_batch": _structs.CudaBatch,
 }
-RESULTS = {"slab_hit": slabcast.HIT, "slab_short_hit": slabcast.SHORT_HIT, "slab_interval": slabcast.INTERVAL}
+RESULTS = {
+    "slab_hit": slabcast.HIT,
+    "slab_short_hit": slabcast.SHORT_HIT,
+    "slab_interval": slabcast.INTERVAL,
+    "slab_sum": _records.SUM,
+}
 ENUMS = {
     "": _library.QUERIES,
     "CULL_": _library.CULLS,
@@ -41,6 +49,7 @@ ENUMS = {
     "LAYOUT_": _library.LAYOUTS,
     "TRAVERSAL_": _library.TRAVERSALS,
     "DEVICE_": _library.DEVICE_TYPES,
+    "RAYS_": _sets.KINDS,
 }
 STATUSES = (
     "OK",
@@ -133,6 +142,9 @@ TAKEN = [
     'scene.program("").kernel("sky", scene)(None, (4, 4), np.float32(1), None, local_size=(2, 2)).wait()',
     "scene.any(np.zeros((2, 8)), mask=np.ones(2, np.uint32), after=scene.nearest(np.zeros((2, 8))))",
     "print(hits.t, slabcast.is_hit(hits))",
+    "rays = slabcast.RaySet.directions(np.zeros((2, 3)), slabcast.tables.sky_patches(2)[0], normals=[[0, 0, 1]])",
+    "print(scene.distance(rays.with_range(0, 1)[1:], mask=3).mean(), rays.array(scene), np.asarray(rays), len(rays))",
+    "slabcast.RaySet.beams(slabcast.tables.spun_poses(np.eye(4), np.arange(360)), slabcast.tables.beams([1.0], 0))",
 ]
 REFUSED = [
     'slabcast.Scene(build="quality")',
@@ -147,6 +159,10 @@ REFUSED = [
     'scene.program("", "first")',
     'scene.program("").kernel("sky")(None, 16)',
     'scene.any(np.zeros(8), edges="round")',
+    "slabcast.RaySet(np.zeros((2, 8)))",
+    "slabcast.RaySet.pairs(np.zeros(3), np.zeros(3)).with_range(np.zeros(3))",
+    "slabcast.RaySet.pairs(np.zeros((2, 3)), np.zeros(3))[0]",
+    "slabcast.RaySet.pairs(np.zeros(3), np.zeros(3)).t_max = 3",
 ]
 
 
