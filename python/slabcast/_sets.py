@@ -337,6 +337,8 @@ def _number(name: str, value: Any) -> float:
 
 
 def _table(name: str, value: Array, width: int) -> NDArray[np.float32]:
+    if type(value).__module__ == "pyopencl.array":
+        value = value.get()
     array = float_array(name, value, places=(), of_rays=True)
     shaped(name, array, width)
     return array

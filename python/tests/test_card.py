@@ -621,6 +621,19 @@ def test_other_arrays_come_by_the_host(driver, host, moves):
     assert not moves
 
 
+def test_sets_of_tables_on_the_card_are_cast_there(driver, host):
+    points, directions = V[:40].reshape(5, 8, 3), slabcast.tables.hemisphere(30)
+    expected = slabcast.RaySet.directions(points, directions).with_range(1e-3)
+    for number in (0, 1):
+        scene = scene_of(f"cuda:{number}")
+        rays = slabcast.RaySet.directions(WithHost(driver, points), WithHost(driver, directions)).with_range(1e-3)
+        assert rays.array(scene).tobytes() == expected.array().tobytes()
+        for query in QUERIES:
+            results = getattr(scene, query)(rays)
+            assert isinstance(results, np.ndarray) and same(results, getattr(host, query)(expected)), query
+        assert same(scene.all(rays).hits, host.all(expected).hits)
+
+
 def test_vertices_on_the_card_that_are_refused(driver, scene, moves):
     wrong = MOVED.copy()
     wrong[5, 1] = np.nan

@@ -40,6 +40,22 @@ def test_results_lie_where_the_rays_do_and_are_the_same_bits(queue, scenes, quer
     assert getattr(device, query)(RAYS).tobytes() == getattr(host, query)(RAYS).tobytes()
 
 
+def test_sets_have_the_bits_of_the_processor(queue, scenes):
+    device, host = scenes
+    points = RAYS[:, :3].copy().reshape(20, 30, 3)
+    sets = [
+        slabcast.RaySet.directions(table, slabcast.tables.hemisphere(9))
+        for table in (points, cl_array.to_device(queue, points))
+    ]
+    sets.append(slabcast.RaySet.fisheye((3, 2, 1), (0, 0, 0), size=(40, 30)))
+    for rays in sets:
+        assert rays.array(device).tobytes() == rays.array().tobytes()
+        hits = device.closest(rays)
+        assert isinstance(hits, np.ndarray) and hits.tobytes() == host.closest(rays).tobytes()
+        assert device.all(rays).hits.tobytes() == host.all(rays).hits.tobytes()
+    assert sets[0].array().tobytes() == sets[1].array().tobytes()
+
+
 def test_all_hits_on_the_device(queue, scenes):
     device, host = scenes
     offsets, hits = device.all(cl_array.to_device(queue, RAYS))
