@@ -39,6 +39,7 @@ from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo, is_hit
 from ._scene import Scene
 from ._sets import RaySet
+from ._sums import Sums
 
 __version__: str = library.slab_version().decode()
 
@@ -76,6 +77,7 @@ __all__ = [
     "Scene",
     "SceneInfo",
     "Step",
+    "Sums",
     "Unsupported",
     "devices",
     "empty",

@@ -7,7 +7,7 @@ import math
 import os
 import threading
 from ctypes import byref
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, NoReturn, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -338,6 +338,12 @@ def _first(given: tuple[Any, Any, Any, Any]) -> tuple[str, Any]:
     """The first array of a cast that lies on a card, and its name."""
     names = ("rays" if given[1] is None else "origins", "directions", "t_min", "t_max")
     return next((name, value) for name, value in zip(names, given) if is_on_card(value))
+
+
+def refuse(call: str, given: tuple[Any, Any, Any, Any]) -> NoReturn:
+    """Says which way out there is for a call that takes rays of the host alone."""
+    name, value = _first(given)
+    raise InvalidArgument(f"{call} takes rays of the host, or a RaySet: {package_of(value).on_host(name)} copies them")
 
 
 def _plain(options: Options) -> dict[str, int]:

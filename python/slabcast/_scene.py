@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, addressof, byref, c_char, c_size_t, c_uint32, c_uint64, cast
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _card, _library, _structs
+from . import _card, _library, _structs, _sums
 from ._arrays import WORD, float_array, shaped, word_array
 from ._card_arrays import is_on_card
 from ._device import Device, device_of
@@ -39,6 +39,7 @@ from ._rays import Rays, no_room
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, CheckReport, Hits, SceneInfo, records
 from ._sets import RaySet, source_of
+from ._sums import Sums
 from ._values import FLOAT, at, fields_of
 from ._watch import Watch
 
@@ -450,6 +451,89 @@ class Scene(Life):
         pointers = scene.pointer, index_of("query", query, _library.QUERIES), byref(source), byref(results)
         call = lambda native: library.slab_cast(*pointers, native) if source.n else 0
         return self._call(options, given.shape, call, max_hits)
+
+    # ---- sums over rows of rays ----
+
+    def sums(
+        self,
+        rays: Array,
+        directions: Array = None,
+        t_min: Array = None,
+        t_max: Array = None,
+        *,
+        query: _sums.SumQuery = "distance",
+        weights: Array = None,
+        **named: Unpack[Options],
+    ) -> Sums:
+        """Sums over rows of rays, made where the rays are cast: no result a ray is stored, nor goes over a bus. Of a
+        RaySet its rows are summed over, of arrays (..., n, 8) the n rays of the last axis: Sums of (...).
+
+        Args:
+            rays: as casts take them, on the host.
+            directions: likewise, as t_min and t_max.
+            query: "distance"; "any" is faster, and has no least and mean.
+            weights: one for each ray of a row, RaySet.column_shape or (n,), such as solid angles: none below 0, all
+                together at most 2^31, rounded to multiples of 2^-32. None: each is 1. They count in open and blocked;
+                mean is the hits' own.
+        """
+        index_of("query", query, _sums.QUERIES)
+        return _sums.sums(*self._rows("sums", rays, directions, t_min, t_max, named), query, weights)
+
+    def histogram(
+        self,
+        rays: Array,
+        directions: Array = None,
+        t_min: Array = None,
+        t_max: Array = None,
+        *,
+        bins: int,
+        range: Sequence[float],
+        **named: Unpack[Options],
+    ) -> NDArray[np.uint32]:
+        """How many rays of each row hit first at a t of each bin: (..., bins) uint32, over the rows that sums() has.
+        The bins are equal parts of range: bin i has the t with floor((t - range[0]) * scale) = i, computed in float32,
+        where scale is bins / (range[1] - range[0]). Other t, and misses, count in no bin.
+
+        Args:
+            rays: as casts take them, on the host.
+            directions: likewise, as t_min and t_max.
+            bins: how many, 1 to 65536.
+            range: where the first bin begins and the last ends, in lengths of the direction.
+        """
+        return _sums.histogram(*self._rows("histogram", rays, directions, t_min, t_max, named), bins, range)
+
+    def sees(
+        self,
+        rays: Array,
+        directions: Array = None,
+        t_min: Array = None,
+        t_max: Array = None,
+        *,
+        packed: bool = False,
+        **named: Unpack[Options],
+    ) -> NDArray[Any]:
+        """Which rays hit nothing, and are valid: (...) bool, of the rays' shape. Of RaySet.pairs() these are the points
+        that see each other. A bit a ray comes from the device.
+
+        Args:
+            rays: as casts take them, on the host.
+            directions: likewise, as t_min and t_max.
+            packed: True gives the bits as they come, for each row (n + 31) // 32 uint32: ray c of a row is bit c % 32
+                of word c // 32.
+        """
+        return _sums.sees(*self._rows("sees", rays, directions, t_min, t_max, named), flag("packed", packed))
+
+    def _rows(
+        self, call: str, rays: Array, directions: Array, t_min: Array, t_max: Array, options: Options
+    ) -> tuple[_sums.Rows, _sums.Cast]:
+        """Rows of rays, and what casts them."""
+        scene = self._committed()
+        if _is_opencl(rays):
+            raise InvalidArgument(f"{call} takes rays of the host: rays.get() copies them")
+        if is_on_card(rays, directions):
+            _card.refuse(call, (rays, directions, t_min, t_max))
+        given = _given(scene, rays, directions, t_min, t_max)
+        return _sums.Rows(given), lambda query, results: must(self._cast_any(scene, query, given, results, options))
 
     def contains(self, points: Array, *, mask: int = 0) -> NDArray[np.bool_]:
         """Whether each point lies inside: (...) bool for points of (..., 3).

@@ -632,6 +632,18 @@ def test_sets_of_tables_on_the_card_are_cast_there(driver, host):
             results = getattr(scene, query)(rays)
             assert isinstance(results, np.ndarray) and same(results, getattr(host, query)(expected)), query
         assert same(scene.all(rays).hits, host.all(expected).hits)
+        assert all(map(same, scene.sums(rays, weights=np.arange(30)), host.sums(expected, weights=np.arange(30))))
+        named = {"bins": 9, "range": (0, 3)}
+        assert same(scene.histogram(rays, **named), host.histogram(expected, **named))
+        assert same(scene.sees(rays), host.sees(expected))
+
+
+@pytest.mark.parametrize("kind", PROTOCOLS)
+def test_sums_take_rays_of_the_host(driver, scene, kind):
+    rays = kind(driver, GRID)
+    for call in (scene.sums, scene.sees, lambda rays: scene.histogram(rays, bins=2, range=(0, 1))):
+        with pytest.raises(slabcast.InvalidArgument, match="takes rays of the host, or a RaySet: .*rays"):
+            call(rays)
 
 
 def test_vertices_on_the_card_that_are_refused(driver, scene, moves):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import slabcast
-from slabcast import _kernels_cuda, _library, _records, _sets, _structs
+from slabcast import _kernels_cuda, _library, _records, _sets, _structs, _sums
 
 HEADERS = Path(__file__).parents[2] / "host" / "include"
 STRUCTS = {
@@ -50,6 +50,7 @@ ENUMS = {
     "TRAVERSAL_": _library.TRAVERSALS,
     "DEVICE_": _library.DEVICE_TYPES,
     "RAYS_": _sets.KINDS,
+    "RESULT_": _sums.RESULTS,
 }
 STATUSES = (
     "OK",
@@ -144,6 +145,8 @@ TAKEN = [
     "print(hits.t, slabcast.is_hit(hits))",
     "rays = slabcast.RaySet.directions(np.zeros((2, 3)), slabcast.tables.sky_patches(2)[0], normals=[[0, 0, 1]])",
     "print(scene.distance(rays.with_range(0, 1)[1:], mask=3).mean(), rays.array(scene), np.asarray(rays), len(rays))",
+    "print(scene.sums(rays, query='any', weights=np.ones(577)).open, scene.sees(rays, packed=True))",
+    "print(scene.histogram(np.zeros((2, 8)), bins=3, range=(0, 1), mask=1).sum())",
     "slabcast.RaySet.beams(slabcast.tables.spun_poses(np.eye(4), np.arange(360)), slabcast.tables.beams([1.0], 0))",
 ]
 REFUSED = [
@@ -160,6 +163,9 @@ REFUSED = [
     'scene.program("").kernel("sky")(None, 16)',
     'scene.any(np.zeros(8), edges="round")',
     "slabcast.RaySet(np.zeros((2, 8)))",
+    "scene.sums(np.zeros((2, 8)), query='count')",
+    "scene.histogram(np.zeros((2, 8)), bins=3)",
+    "scene.sums(np.zeros((2, 8))).first",
     "slabcast.RaySet.pairs(np.zeros(3), np.zeros(3)).with_range(np.zeros(3))",
     "slabcast.RaySet.pairs(np.zeros((2, 3)), np.zeros(3))[0]",
     "slabcast.RaySet.pairs(np.zeros(3), np.zeros(3)).t_max = 3",

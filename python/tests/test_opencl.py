@@ -50,10 +50,14 @@ def test_sets_have_the_bits_of_the_processor(queue, scenes):
     sets.append(slabcast.RaySet.fisheye((3, 2, 1), (0, 0, 0), size=(40, 30)))
     for rays in sets:
         assert rays.array(device).tobytes() == rays.array().tobytes()
-        hits = device.closest(rays)
-        assert isinstance(hits, np.ndarray) and hits.tobytes() == host.closest(rays).tobytes()
-        assert device.all(rays).hits.tobytes() == host.all(rays).hits.tobytes()
+        hits = device.any(rays)
+        assert isinstance(hits, np.ndarray) and hits.tobytes() == host.any(rays).tobytes()
+        for ours, theirs in zip(device.sums(rays, query="any"), host.sums(rays, query="any")):
+            assert ours.tobytes() == theirs.tobytes()
+        assert (device.sees(rays) == host.sees(rays)).all()
     assert sets[0].array().tobytes() == sets[1].array().tobytes()
+    with pytest.raises(slabcast.InvalidArgument, match=r"sums takes rays of the host: rays.get\(\) copies them"):
+        device.sums(cl_array.to_device(queue, RAYS))
 
 
 def test_all_hits_on_the_device(queue, scenes):
