@@ -164,7 +164,6 @@ for _name, _arguments in {
     "any": _each,
     "count": _each,
     "interval_of": _each,
-    "all": (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), _cast),
     "check": (c_void_p, c_int, c_void_p, c_size_t, c_void_p, c_void_p, _cast, POINTER(CheckReport)),
     "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),
     "cast": (c_void_p, c_int, POINTER(Source), POINTER(Results), _cast),

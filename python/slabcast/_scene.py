@@ -104,7 +104,7 @@ class Scene(Life):
     read where it lies. float64 is rounded, with a PrecisionWarning where that shows: far from the origin. Many rays
     that are not read where they lie are put together block by block, in constant memory. Arrays of DLPack are read in
     place on the CPU. Masked numbers, and those that pandas lacks, make invalid rays. Options lists what every cast
-    takes by name.
+    takes by name. A RaySet in place of rays is a formula of them: they are made where they are cast.
 
     Rays on a card of NVIDIA's, of PyTorch, CuPy, JAX or whatever has __dlpack__ or __cuda_array_interface__, are cast
     where they lie by a scene on that card, on their own stream, and nobody waits: see "Arrays on a card" in the

@@ -83,9 +83,10 @@ def sums(rows: Rows, cast: Cast, query: SumQuery, weights: Array) -> Sums:
 
 def histogram(rows: Rows, cast: Cast, bins: int, ends: Sequence[float]) -> NDArray[np.uint32]:
     begin, end = _ends_of(ends)
-    if not 1 <= word("bins", bins) <= _MOST_BINS:
+    bins = word("bins", bins)
+    if not 1 <= bins <= _MOST_BINS:
         raise InvalidArgument(f"bins is {bins}; what is taken is 1 to {_MOST_BINS}")
-    made = rows.room((int(bins),), WORD)
+    made = rows.room((bins,), WORD)
     cast("distance", rows.results("histogram", made, bins=bins, t_from=begin, t_to=end))
     return made
 

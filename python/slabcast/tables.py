@@ -97,7 +97,8 @@ def sky_patches(parts: int = 1) -> tuple[Floats, Floats]:
     Args:
         parts: 1 to 64. 1: Tregenza's 145 patches; 2: Reinhart's 577; 4: 2305.
     """
-    if not 1 <= count_of("parts", parts) <= _MOST_PARTS:
+    parts = count_of("parts", parts)
+    if not 1 <= parts <= _MOST_PARTS:
         raise InvalidArgument(f"parts is {parts}; what is taken are whole numbers from 1 to {_MOST_PARTS}")
     n = int(library.slab_sky_patch_count(parts))
     directions, weights = np.empty((n, 3), FLOAT), np.empty(n, FLOAT)

@@ -288,7 +288,7 @@ def test_poses_are_turned_about_their_own_axis():
 
 def test_skies_and_hemispheres_weigh_as_they_should():
     for parts, count in ((1, 145), (2, 577), (4, 2305)):
-        directions, weights = tables.sky_patches(parts)
+        directions, weights = tables.sky_patches(np.int64(parts))
         assert directions.shape == (count, 3) and weights.shape == (count,)
         assert weights.sum(dtype=np.float64) == pytest.approx(2 * np.pi, abs=1e-5)
         assert (directions[-1] == [0, 0, 1]).all()

@@ -137,7 +137,7 @@ def test_histograms_are_those_of_the_rays(scene, rays, bins, ends):
     with np.errstate(invalid="ignore"):
         place = (t - begin) * scale
     counts = np.stack([np.isfinite(t) & (np.floor(place) == i) for i in range(bins)], axis=-1).sum(axis=-2)
-    found = scene.histogram(rays, bins=bins, range=ends)
+    found = scene.histogram(rays, bins=np.int64(bins), range=ends)
     assert found.dtype == np.uint32 and found.shape == (*rows_of(rays)[0], bins)
     assert (found == counts).all() and (bins > 1 or found.sum() == np.isfinite(t).sum() > 0)
 
