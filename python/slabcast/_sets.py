@@ -150,7 +150,7 @@ class RaySet:
 
     @classmethod
     def beams(cls, poses: Array, beams: Array) -> RaySet:
-        """A sensor's beams from each of its poses: shape (*poses, *beams). Spinning sensors have a pose for each
+        """A sensor's beams from each of its poses: shape (poses..., beams...). Spinning sensors have a pose for each
         firing: tables.spun_poses() makes them.
 
         Args:
@@ -163,7 +163,7 @@ class RaySet:
 
     @classmethod
     def directions(cls, points: Array, directions: Array, normals: Array = None) -> RaySet:
-        """From each point into each direction, as for skies and suns: shape (*points, *directions).
+        """From each point into each direction, as for skies and suns: shape (points..., directions...).
 
         Args:
             points: (..., 3).
@@ -179,7 +179,7 @@ class RaySet:
 
     @classmethod
     def pairs(cls, origins: Array, targets: Array) -> RaySet:
-        """The segment from each origin to each target: shape (*origins, *targets). t is the fraction of the way.
+        """The segment from each origin to each target: shape (origins..., targets...). t is the fraction of the way.
 
         Args:
             origins: (..., 3).
@@ -255,7 +255,7 @@ class RaySet:
     # ---- the rays ----
 
     def array(self, scene: Optional[Scene] = None) -> NDArray[np.float32]:
-        """The rays as an array, (*shape, 8) float32.
+        """The rays as an array, (..., 8) float32.
 
         Args:
             scene: its first device makes them; None: the processor does. The bits are the same.
