@@ -12,6 +12,28 @@ typedef struct numbered {
   uint32_t number[8];
 } numbered;
 
+/* What the runs of a piece have: places in the rows' order, where they have one. */
+typedef struct runs {
+  const tiling *t;
+  const numbered *own;
+} runs;
+
+static void see_run(void *user, uint32_t first, uint32_t rays) {
+  runs *r = user;
+  const rays_rows *rows = &r->t->rows;
+  for (uint32_t i = first; i < first + rays; i++, r->own++) {
+    const uint32_t column = i % rows->row;
+    const bool turns = rows->order != NULL && i < r->t->bands * rows->row;
+    assert_true(r->own->number[0] / 8 == (turns ? i - column + rows->order[column] : i));
+  }
+}
+
+static void assert_runs(const tiling *t, const tile_span *span, const numbered *own) {
+  runs r = {t, own};
+  tiles_runs(t, span, see_run, &r);
+  assert_true(r.own == own + tile_span_rays(span));
+}
+
 /* Each ray is in one piece, at one place, and pieces follow each other in casting order. What is gathered is what the
  * tile's rows have, and goes back to its place. */
 static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
@@ -32,6 +54,7 @@ static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
     const uint32_t n = tile_span_rays(&span);
     assert_in_range(n, RAYS_A_TILE / 2, 2 * each - 1);
     tiles_copy(&t, &span, true, all, own, sizeof *own);
+    assert_runs(&t, &span, own);
     for (uint32_t i = 0; i < n; i++) assert_true(order[at++] == own[i].number[0] / 8);
     for (uint32_t i = 0; i < n && span.height > 1; i++) { /* rays of a tile lie in `width` columns of its rows */
       const uint32_t of_tile = i - i % RAYS_A_TILE, column = own[i].number[0] / 8 % rows->row;
@@ -54,15 +77,33 @@ static void every_ray_is_in_one_piece(void **state) {
   random_state random = harness_seeded("every_ray_is_in_one_piece");
   for (int time = 0; time < 3000; time++) {
     const uint32_t height = 2u << random_below(&random, 4), row = 16 + random_below(&random, 600);
-    const rays_rows rows = {row, RAYS_A_TILE / height, height};
+    const rays_rows rows = {row, RAYS_A_TILE / height, height, NULL, NULL};
     check(&rows, 1 + random_below(&random, 5 * height * row), 32 * (1 + random_below(&random, 4)));
+  }
+}
+
+static void rows_are_cast_in_their_order(void **state) {
+  enum { ROW_MOST = 300 };
+  (void)state;
+  random_state random = harness_seeded("rows_are_cast_in_their_order");
+  for (int time = 0; time < 1000; time++) {
+    const uint32_t row = RAYS_A_TILE + random_below(&random, ROW_MOST - RAYS_A_TILE);
+    uint32_t order[ROW_MOST];
+    for (uint32_t i = 0; i < row; i++) order[i] = i;
+    for (uint32_t i = row - 1; i > 0; i--) {
+      const uint32_t with = random_below(&random, i + 1), was = order[i];
+      order[i] = order[with];
+      order[with] = was;
+    }
+    const rays_rows rows = {row, RAYS_A_TILE, 1, order, NULL};
+    check(&rows, row * (1 + random_below(&random, 6)), 32 * (1 + random_below(&random, 4)));
   }
 }
 
 /* Elements of one byte, four and twelve, as results are. */
 static void elements_of_any_size_go_and_come(void **state) {
   static const size_t sizes[] = {1, 4, 8, 12, 16, 32};
-  const rays_rows rows = {37, 8, 4};
+  const rays_rows rows = {37, 8, 4, NULL, NULL};
   tiling t;
   (void)state;
   assert_true(tiling_of(&rows, 37 * 9, 64, &t));
@@ -81,6 +122,7 @@ static void elements_of_any_size_go_and_come(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_ray_is_in_one_piece),
+      cmocka_unit_test(rows_are_cast_in_their_order),
       cmocka_unit_test(elements_of_any_size_go_and_come),
   };
   return cmocka_run_group_tests_name("tiles", tests, NULL, NULL);

@@ -346,6 +346,32 @@ static slab_status run_cast_set(world *w) {
   return status;
 }
 
+/* Sums of a query, with weights where t are summed too. */
+static slab_status run_cast_sums(world *w) {
+  cast_outcome *to = (void *)w->outcome;
+  const float *tables = (const float *)(const void *)w->rays;
+  const slab_query query = w->action->with.query;
+  const float weights[5] = {0.5f, 1.0f, 2.0f, 0.0f, 0.25f};
+  const int many = w->action->with.many; /* rows that are cast in an order */
+  const slab_rays set = many ? slab_rays_pairs(tables, 8, tables + 5, 64) : slab_rays_pairs(tables, 20, tables + 5, 5);
+  const slab_source source = {.set = &set, .n = (size_t)set.rows * set.columns};
+  const slab_cast_options options = options_of(w, &to->invalid);
+  slab_results results = {.type = SLAB_RESULT_SUMS,
+                          .memory = to->results,
+                          .stride = query == SLAB_ANY ? 0 : 40,
+                          .weights = query == SLAB_ANY ? NULL : weights};
+  return slab_cast(w->scene, query, &source, &results, &options);
+}
+
+/* Results that stand apart. */
+static slab_status run_cast_apart(world *w) {
+  cast_outcome *to = (void *)w->outcome;
+  const slab_source source = {.rays = w->rays, .n = WORLD_RAYS};
+  const slab_cast_options options = options_of(w, &to->invalid);
+  slab_results results = {.memory = to->results, .stride = 48};
+  return slab_cast(w->scene, w->action->with.query, &source, &results, &options);
+}
+
 static slab_status run_tables(world *w) {
   const float angles[] = {1.0f, 20.0f, 300.0f};
   float *to = (float *)(void *)w->outcome;
@@ -594,6 +620,29 @@ const action actions[] = {
      .fresh = 1,
      .slow = 1,
      .with = {.query = SLAB_ANY}},
+    {.name = "slab_cast, sums",
+     .begin = begin_committed,
+     .run = run_cast_sums,
+     .may_write = 1,
+     .with = {.query = SLAB_ANY}},
+    {.name = "slab_cast, sums, copied",
+     .begin = begin_committed,
+     .run = run_cast_sums,
+     .may_write = 1,
+     .with = {.query = SLAB_DISTANCE, IN_A_TREE, .copy = 1}},
+    {.name = "slab_cast, sums of rows in order",
+     .begin = begin_committed,
+     .run = run_cast_sums,
+     .may_write = 1,
+     .with = {.query = SLAB_ANY, IN_A_TREE, .many = 1}},
+    {.name = "slab_cast, sums of the first kind",
+     .begin = begin_committed,
+     .run = run_cast_sums,
+     .may_write = 1,
+     .fresh = 1,
+     .slow = 1,
+     .with = {.query = SLAB_ANY}},
+    {.name = "slab_cast, results apart", .begin = begin_committed, .run = run_cast_apart, .may_write = 1},
     {.name = "slab_rays_write", .begin = begin_context, .run = run_rays_write},
     {.name = "slab_rays_write, many", .begin = begin_context, .run = run_rays_write, .with = {.many = 1}},
     {.name = "slab_rays_write, first of its kind",

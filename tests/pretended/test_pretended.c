@@ -232,6 +232,47 @@ static void casts_of_sets_are_those_of_arrays(void **state) {
   slab_context_destroy(own);
 }
 
+/* Rows of more than one part, of which a chunk has some. */
+static void sums_are_the_processors(void **state) {
+  enum { ROWS = 7, COLUMNS = 2300, SUMMED = ROWS * COLUMNS, WORDS = (COLUMNS + 31) / 32 };
+  (void)state;
+  slab_context *own = processor();
+  const shapes s = {BVH_MIXED, SHAPES, 7};
+  slab_scene *scene = filled_scene(own, SLAB_TREE_HIGH, fill, &s);
+  slab_scene_stats stats;
+  slab_ray *rays = harness_room(SUMMED * sizeof *rays);
+  float *weights = harness_room(COLUMNS * sizeof *weights);
+  slab_sum sums[2][ROWS];
+  uint32_t bits[2][ROWS * WORDS];
+  random_state random = harness_seeded(__func__);
+  assert_ok(slab_scene_info(scene, &stats));
+  coherent_rays_fill(&random, &stats, SUMMED, rays);
+  for (int i = 5; i < SUMMED; i += 211) rays[i].direction[0] = NAN;
+  for (int i = 0; i < COLUMNS; i++) weights[i] = random_between(&random, 0, 3);
+  const slab_rays set = slab_rays_pairs(&rays[0].origin[0], ROWS, &rays[COLUMNS].origin[0], COLUMNS);
+  for (int w = 0; w < WAYS; w++) {
+    slab_context *context = open_as(&ways[w].as, ways[w].options);
+    slab_scene *scenes[] = {scene, filled_scene(context, SLAB_TREE_HIGH, fill, &s)};
+    const slab_source source = {.rays = w % 2 != 0 ? rays : NULL, .set = w % 2 != 0 ? NULL : &set, .n = SUMMED};
+    for (int k = 0; k < 2; k++) {
+      slab_results shares = {
+          .type = SLAB_RESULT_SUMS, .memory = sums[k], .columns = COLUMNS, .weights = w % 3 != 0 ? weights : NULL};
+      slab_results open = {.type = SLAB_RESULT_BITS, .memory = bits[k], .columns = COLUMNS};
+      assert_ok(slab_cast(scenes[k], SLAB_DISTANCE, &source, &shares, NULL));
+      assert_ok(slab_cast(scenes[k], SLAB_ANY, &source, &open, NULL));
+    }
+    assert_same_bits(sums[1], sums[0], ROWS, sizeof sums[0][0]);
+    assert_same_bits(bits[1], bits[0], ROWS, WORDS * sizeof bits[0][0]);
+    harness_count((size_t)2 * SUMMED);
+    slab_scene_destroy(scenes[1]);
+    slab_context_destroy(context);
+  }
+  free(weights);
+  free(rays);
+  slab_scene_destroy(scene);
+  slab_context_destroy(own);
+}
+
 /* Few pairs, and more than a launch has. */
 static void pairs_answer_as_the_processors(void **state) {
   enum { PAIRS = (1 << 20) + 1000 };
@@ -551,6 +592,7 @@ int main(void) {
       cmocka_unit_test_teardown(instances_answer_as_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(sets_of_rays_are_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(casts_of_sets_are_those_of_arrays, nothing_is_left),
+      cmocka_unit_test_teardown(sums_are_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(pairs_answer_as_the_processors, nothing_is_left),
       cmocka_unit_test_teardown(casts_flush_what_they_begin, nothing_is_left),
       cmocka_unit_test_teardown(cut_scenes_answer_as_the_processors, nothing_is_left),
