@@ -495,6 +495,75 @@ int embree_cast(embree *e, embree_call call, slab_query query, const slab_ray *r
   return run(e, &j, cast_chunks);
 }
 
+/* ---- rays that the loop itself makes ---- */
+
+typedef struct sky_job {
+  RTCScene scene;
+  embree_call call;
+  const float *points, *directions;
+  size_t n, m;
+  uint32_t *open;
+  atomic_size_t next;
+} sky_job;
+
+static uint32_t open_single(const sky_job *j, caster *c, const float *o) {
+  uint32_t open = 0;
+  for (size_t i = 0; i < j->m; i++) {
+    const float *d = j->directions + 3 * i;
+    struct RTCRay r = {.org_x = o[0], .org_y = o[1], .org_z = o[2], .dir_x = d[0], .dir_y = d[1], .dir_z = d[2]};
+    r.tfar = INFINITY;
+    r.mask = UINT32_MAX;
+    rtcOccluded1(j->scene, &r, &c->occluded);
+    open += r.tfar >= 0.0f;
+  }
+  return open;
+}
+
+static uint32_t open_packets(const sky_job *j, caster *c, const float *o) {
+  struct RTCRay16 r;
+  _Alignas(64) int valid[PACKET];
+  uint32_t open = 0;
+  memset(&r, 0, sizeof r);
+  for (size_t k = 0; k < PACKET; k++) r.org_x[k] = o[0], r.org_y[k] = o[1], r.org_z[k] = o[2], r.mask[k] = UINT32_MAX;
+  for (size_t i = 0; i < j->m; i += PACKET) {
+    for (size_t k = 0; k < PACKET; k++) {
+      const float *d = j->directions + 3 * (i + k < j->m ? i + k : i);
+      valid[k] = i + k < j->m ? -1 : 0;
+      r.dir_x[k] = d[0], r.dir_y[k] = d[1], r.dir_z[k] = d[2], r.tfar[k] = INFINITY;
+    }
+    rtcOccluded16(valid, j->scene, &r, &c->occluded);
+    for (size_t k = 0; k < PACKET && i + k < j->m; k++) open += r.tfar[k] >= 0.0f;
+  }
+  return open;
+}
+
+static void open_points(void *argument) {
+  sky_job *j = argument;
+  const unsigned int modes = _mm_getcsr();
+  _mm_setcsr(modes | _MM_FLUSH_ZERO_MASK | 0x0040u); /* and denormals are zero */
+  caster c;
+  caster_open(&c, j->call, SLAB_ANY);
+  for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->n;)
+    j->open[i] =
+        embree_call_is_packet(j->call) ? open_packets(j, &c, j->points + 3 * i) : open_single(j, &c, j->points + 3 * i);
+  caster_close(&c);
+  _mm_setcsr(modes);
+}
+
+int embree_open_rays(embree *e, embree_call call, const float *points, size_t n, const float *directions, size_t m,
+                     uint32_t *open) {
+  sky_job j = {.scene = call >= EMBREE_ROBUST ? e->robust : e->fast,
+               .call = call,
+               .points = points,
+               .directions = directions,
+               .n = n,
+               .m = m,
+               .open = open};
+  if (threads_run(e->threads, open_points, &j)) return true;
+  fprintf(stderr, "bench: the system refuses Embree its %u threads\n", e->threads);
+  return false;
+}
+
 /* ---- all hits, ray after ray ---- */
 
 static bool chunks_reserve(embree *e, size_t count) {
