@@ -107,6 +107,28 @@ slab_status answers_cast(answers *a, slab_query query, slab_scene *scene, const 
   return cast_query(scene, query, rays, n, array_of(a, query), &counted);
 }
 
+slab_status answers_cast_set(answers *a, slab_query query, slab_scene *scene, const slab_rays *set, uint64_t first,
+                             size_t n, const slab_cast_options *options) {
+  const slab_source source = {.set = set, .first = first, .n = n};
+  slab_cast_options counted = {0};
+  slab_results results = {0};
+  if (options != NULL) counted = *options;
+  counted.invalid = &a->invalid[query];
+  if (!make_room(a, n)) return SLAB_OUT_OF_MEMORY;
+  a->n = n;
+  results.offsets = query == SLAB_ALL ? a->offsets : NULL;
+  if (query == SLAB_ALL) { /* the offsets first, which say how many hits there are */
+    const slab_status status = slab_cast(scene, query, &source, &results, &counted);
+    if (status != SLAB_OK) return status;
+    a->asked = results.required;
+    if (!make_room_for_hits(a, a->asked)) return SLAB_OUT_OF_MEMORY;
+    results.capacity = a->asked;
+  }
+  results.memory = array_of(a, query);
+  memset(results.memory, UNWRITTEN, (query == SLAB_ALL ? a->asked : n) * slab_result_size(query));
+  return slab_cast(scene, query, &source, &results, &counted);
+}
+
 slab_status answers_cast_all(answers *a, slab_scene *scene, const slab_ray *rays, size_t n,
                              const slab_cast_options *options) {
   slab_status status = SLAB_OK;

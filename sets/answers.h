@@ -35,6 +35,9 @@ typedef struct answers {
  * answers cannot be allocated, then without a message. */
 slab_status answers_cast(answers *a, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
                          const slab_cast_options *options);
+/* The same of n rays of a set, from ray `first` on, by slab_cast. */
+slab_status answers_cast_set(answers *a, slab_query query, slab_scene *scene, const slab_rays *set, uint64_t first,
+                             size_t n, const slab_cast_options *options);
 /* Casts all queries. */
 slab_status answers_cast_all(answers *a, slab_scene *scene, const slab_ray *rays, size_t n,
                              const slab_cast_options *options);

@@ -8,6 +8,7 @@
 #include "base/formatted.h"
 #include "program/io/errors.h"
 #include "program/io/progress.h"
+#include "sets/adversarial.h"
 #include "sets/answers.h"
 #include "sets/random.h"
 
@@ -126,6 +127,10 @@ slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **sce
 /* Commits a scene. `tree` is the build quality if the layout has a BVH. n rays will be cast at it. */
 slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n);
 
+/* Creates and commits a scene of every kind, as those of verify_row. */
+slab_status verify_adversarial(verify_run *run, random_state *random, verify_way way, size_t n, adversarial *,
+                               slab_scene **scene);
+
 /* Compares run->answers with run->others, those of a scene made anew; verify_moving.c. */
 void verify_as_anew(verify_run *run, slab_query query, size_t n);
 /* Whether the device refits meshes in its own buffers, and a batch of such; verify_refits.c. */
@@ -138,6 +143,7 @@ verify_step verify_edges, verify_rooms;                 /* verify_closed.c */
 verify_step verify_trees;                               /* verify_trees.c */
 verify_step verify_moving;                              /* verify_moving.c */
 verify_step verify_instances;                           /* verify_instances.c */
+verify_step verify_sets;                                /* verify_sets.c */
 verify_step verify_invalid, verify_garbage;             /* verify_hostile.c */
 int verify_enough_zeros(verify_run *run), verify_time_invalid(verify_run *run);
 

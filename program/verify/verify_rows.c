@@ -42,6 +42,11 @@ static slab_status make_scene(verify_run *run, random_state *random, unsigned ki
   return status == SLAB_OK ? verify_commit(run, way, SLAB_TREE_FAST, *scene, n) : status;
 }
 
+slab_status verify_adversarial(verify_run *run, random_state *random, verify_way way, size_t n, adversarial *w,
+                               slab_scene **scene) {
+  return make_scene(run, random, ADVERSARIAL_ALL_KINDS, way, n, w, scene);
+}
+
 static void make_rays(verify_run *run, random_state *random, const adversarial *w, size_t n) {
   for (size_t i = 0; i < n; i++) {
     run->rays[i] = adversarial_ray(random, w);

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "mixed_fates.h"
+#include "sets/sums.h"
 
-enum { MOST = 6000, BINS = 7 };
+enum { MOST = 6000, BINS = 7, UNWRITTEN = 0xA5 };
 
 typedef struct shape {
   uint32_t rows, columns;
@@ -48,73 +49,6 @@ static int teardown(void **state) {
   return 0;
 }
 
-/* ---- what sums have to be, from each ray's results ---- */
-
-static bool is_valid(const slab_ray *r) {
-  bool valid = !isnan(r->t_min) && !isnan(r->t_max), moves = false;
-  for (int i = 0; i < 3; i++) {
-    valid = valid && fabsf(r->origin[i]) <= 0x1p60f && isfinite(r->direction[i]);
-    moves = moves || r->direction[i] != 0.0f;
-  }
-  return valid && moves;
-}
-
-/* The t of 256 rays at most; misses are not added. */
-static float sum_of_block(const float *t, uint32_t n) {
-  float sums[16] = {0};
-  for (uint32_t i = 0; i < n; i++)
-    if (t[i] != INFINITY) sums[i % 16] += t[i];
-  for (int apart = 8; apart > 0; apart /= 2)
-    for (int i = 0; i < apart; i++) sums[i] += sums[i + apart];
-  return sums[0];
-}
-
-static double sum_of_row(const float *t, uint32_t columns) {
-  double sum = 0.0;
-  for (uint32_t part = 0; part < columns; part += 1024) {
-    float some = 0.0f;
-    for (uint32_t i = part; i < columns && i < part + 1024; i += 256)
-      some += sum_of_block(t + i, columns - i < 256 ? columns - i : 256);
-    sum += some;
-  }
-  return sum;
-}
-
-/* any: bytes, or t where those are NULL. */
-static slab_sum expect_sum(const slab_ray *rays, const uint8_t *any, const float *t, const float *weights, uint32_t n) {
-  uint64_t open = 0, blocked = 0;
-  slab_sum sum = {.least = INFINITY, .mean = INFINITY};
-  for (uint32_t i = 0; i < n; i++) {
-    const bool hit = any != NULL ? any[i] != 0 : t[i] != INFINITY;
-    const uint64_t weight = weights == NULL ? (uint64_t)1 << 32 : (uint64_t)llrint(weights[i] * 0x1p32);
-    if (!is_valid(&rays[i])) continue;
-    *(hit ? &blocked : &open) += weight;
-    sum.rays++;
-    sum.hits += hit;
-    if (hit && any == NULL && t[i] < sum.least) sum.least = t[i];
-  }
-  sum.open = (double)open * 0x1p-32;
-  sum.blocked = (double)blocked * 0x1p-32;
-  if (sum.hits > 0 && any == NULL) sum.mean = (float)(sum_of_row(t, n) / sum.hits);
-  if (any != NULL) sum.least = sum.mean = NAN;
-  return sum;
-}
-
-static void expect_bins(const float *t, uint32_t n, float from, float to, uint32_t *bins) {
-  const float scale = (float)BINS / (to - from);
-  memset(bins, 0, BINS * sizeof *bins);
-  for (uint32_t i = 0; i < n; i++) {
-    const float place = floorf((t[i] - from) * scale);
-    if (t[i] != INFINITY && place >= 0.0f && place < BINS) bins[(int)place]++;
-  }
-}
-
-static void expect_bits(const slab_ray *rays, const uint8_t *any, uint32_t n, uint32_t *words) {
-  memset(words, 0, (n + 31) / 32 * sizeof *words);
-  for (uint32_t i = 0; i < n; i++)
-    if (is_valid(&rays[i]) && any[i] == 0) words[i / 32] |= 1u << i % 32;
-}
-
 /* ---- comparing ---- */
 
 typedef struct answers {
@@ -127,81 +61,48 @@ static void cast_each(slab_scene *scene, const slab_ray *rays, uint32_t n, answe
   assert_ok(slab_distance(scene, rays, n, to->t, NULL));
 }
 
-/* A NaN has one of several bits. */
-static void assert_sums(const slab_sum *got, const slab_sum *want, uint32_t row) {
-  const bool same = got->open == want->open && got->blocked == want->blocked && got->rays == want->rays &&
-                    got->hits == want->hits &&
-                    (got->least == want->least || (isnan(got->least) && isnan(want->least))) &&
-                    (got->mean == want->mean || (isnan(got->mean) && isnan(want->mean)));
-  if (!same)
-    fail_msg("row %u: {%a %a %u %u %a %a}, and it is {%a %a %u %u %a %a}", row, got->open, got->blocked, got->rays,
-             got->hits, (double)got->least, (double)got->mean, want->open, want->blocked, want->rays, want->hits,
-             (double)want->least, (double)want->mean);
+/* What a query gives of each ray. */
+static const void *results_of(const answers *each, slab_query query, size_t first) {
+  return query == SLAB_ANY ? (const void *)(each->any + first) : (const void *)(each->t + first);
 }
 
-static void verify_sums(slab_scene *scene, const slab_source *source, const slab_ray *rays, const answers *each,
-                        slab_query query, const float *weights, shape s) {
-  enum { STRIDE = sizeof(slab_sum) + 24 };
-  const size_t strides[] = {0, STRIDE};
-  const uint8_t *any = query == SLAB_ANY ? each->any : NULL;
-  for (int k = 0; k < 2; k++) {
-    const size_t stride = strides[k] != 0 ? strides[k] : sizeof(slab_sum);
+/* Rows stand together, and apart by a stride, between which nothing is written. */
+static void verify_type(slab_scene *scene, const slab_source *source, const slab_ray *rays, const answers *each,
+                        slab_query query, slab_results wanted, shape s) {
+  enum { APART = 24 };
+  const size_t size = sums_size(&wanted, s.columns);
+  unsigned char *want = harness_room(size);
+  for (size_t apart = 0; apart <= APART; apart += APART) {
+    const size_t stride = size + apart;
     unsigned char *got = harness_room(s.rows * stride);
-    memset(got, 0xA5, s.rows * stride);
-    slab_results results = {
-        .type = SLAB_RESULT_SUMS, .memory = got, .stride = strides[k], .columns = s.columns, .weights = weights};
-    assert_ok(slab_cast(scene, query, source, &results, NULL));
+    memset(got, UNWRITTEN, s.rows * stride);
+    wanted.memory = got;
+    wanted.columns = s.columns;
+    wanted.stride = apart != 0 ? stride : 0;
+    assert_ok(slab_cast(scene, query, source, &wanted, NULL));
     for (uint32_t row = 0; row < s.rows; row++) {
-      const size_t at = (size_t)row * s.columns;
-      const slab_sum want = expect_sum(rays + at, any != NULL ? any + at : NULL, each->t + at, weights, s.columns);
-      slab_sum sum;
-      memcpy(&sum, got + row * stride, sizeof sum);
-      assert_sums(&sum, &want, row);
-      for (size_t i = sizeof sum; i < stride; i++) assert_int_equal(got[row * stride + i], 0xA5);
+      const size_t first = (size_t)row * s.columns;
+      sums_of(&wanted, query, rays + first, s.columns, results_of(each, query, first), want);
+      if (!sums_same(&wanted, s.columns, want, got + row * stride))
+        fail_msg("row %u of %u rays: another sum of type %d", row, s.columns, (int)wanted.type);
+      for (size_t i = size; i < stride; i++) assert_int_equal(got[row * stride + i], UNWRITTEN);
     }
     free(got);
   }
-}
-
-static void verify_bins(slab_scene *scene, const slab_source *source, const answers *each, shape s) {
-  uint32_t *got = harness_room(s.rows * BINS * sizeof *got), want[BINS];
-  slab_results results = {
-      .type = SLAB_RESULT_HISTOGRAM, .memory = got, .columns = s.columns, .bins = BINS, .t_from = -0.25f, .t_to = 1.3f};
-  assert_ok(slab_cast(scene, SLAB_DISTANCE, source, &results, NULL));
-  for (uint32_t row = 0; row < s.rows; row++) {
-    expect_bins(each->t + (size_t)row * s.columns, s.columns, -0.25f, 1.3f, want);
-    assert_memory_equal(got + row * BINS, want, sizeof want);
-  }
-  free(got);
-}
-
-static void verify_bits(slab_scene *scene, const slab_source *source, const slab_ray *rays, const answers *each,
-                        shape s) {
-  const size_t words = (s.columns + 31) / 32;
-  uint32_t *got = harness_room(s.rows * (words + 1) * sizeof *got), *want = harness_room(words * sizeof *want);
-  for (size_t apart = 0; apart < 2; apart++) {
-    slab_results results = {
-        .type = SLAB_RESULT_BITS, .memory = got, .columns = s.columns, .stride = apart * (words + 1) * sizeof *got};
-    memset(got, 0xA5, s.rows * (words + 1) * sizeof *got);
-    assert_ok(slab_cast(scene, SLAB_ANY, source, &results, NULL));
-    for (uint32_t row = 0; row < s.rows; row++) {
-      const size_t at = (size_t)row * s.columns;
-      expect_bits(rays + at, each->any + at, s.columns, want);
-      assert_memory_equal(got + row * (words + apart), want, words * sizeof *want);
-    }
-  }
-  free(got);
   free(want);
 }
 
 static void verify(const fixture *f, slab_scene *scene, const slab_source *source, const slab_ray *rays, shape s) {
   answers *each = harness_room(sizeof *each);
   cast_each(f->scene, rays, s.rows * s.columns, each);
-  verify_sums(scene, source, rays, each, SLAB_ANY, NULL, s);
-  verify_sums(scene, source, rays, each, SLAB_ANY, f->weights, s);
-  verify_sums(scene, source, rays, each, SLAB_DISTANCE, f->weights, s);
-  verify_bins(scene, source, each, s);
-  verify_bits(scene, source, rays, each, s);
+  const slab_results shares = {.type = SLAB_RESULT_SUMS}, bits = {.type = SLAB_RESULT_BITS},
+                     weighted = {.type = SLAB_RESULT_SUMS, .weights = f->weights},
+                     bins = {.type = SLAB_RESULT_HISTOGRAM, .bins = BINS, .t_from = -0.25f, .t_to = 1.3f};
+  verify_type(scene, source, rays, each, SLAB_ANY, shares, s);
+  verify_type(scene, source, rays, each, SLAB_ANY, weighted, s);
+  verify_type(scene, source, rays, each, SLAB_DISTANCE, weighted, s);
+  verify_type(scene, source, rays, each, SLAB_DISTANCE, bins, s);
+  verify_type(scene, source, rays, each, SLAB_ANY, bits, s);
   harness_count((size_t)5 * s.rows * s.columns);
   free(each);
 }
@@ -283,8 +184,9 @@ static void traversals_sum_alike(void **state) {
       assert_ok(slab_cast(scene, SLAB_DISTANCE, &sources[k], &results, &counting));
       assert_int_equal(invalid, 0);
       for (uint32_t row = 0; row < HEIGHT; row++) {
-        const slab_sum want = expect_sum(rays + row * WIDTH, NULL, t + row * WIDTH, NULL, WIDTH);
-        assert_sums(&sums[row], &want, row);
+        slab_sum want;
+        sums_of(&results, SLAB_DISTANCE, rays + row * WIDTH, WIDTH, t + row * WIDTH, &want);
+        assert_true(sums_same(&results, WIDTH, &want, &sums[row]));
       }
       harness_count(ALL);
     }
