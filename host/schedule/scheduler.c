@@ -15,6 +15,7 @@
 #include "record/snapshot.h"
 #include "schedule/ray_sets.h"
 #include "schedule/scheduler.h"
+#include "schedule/set_rows.h"
 #include "schedule/traversal_choice.h"
 #include "work/hit_batch.h"
 #include "work/uniforms.h"
@@ -533,59 +534,8 @@ static slab_status cast_few(cast *c) {
   return SLAB_OK;
 }
 
-/* Directions and points that rows go to are sorted where there are so many rows, which all gain by it. */
-#define ROWS_SORTED 4u
-/* Rows of beams that are made to see whether tiles of them pay, if they are no longer than that. */
-#define ROWS_JUDGED 64u
-#define ROW_JUDGED 4096u
-
-/* The order in which a row's rays are cast, so that those of a packet are close; NULL: as they stand. */
-static uint32_t *order_of_rows(const cast *c) {
-  const set_rays *s = c->set;
-  const uint32_t row = s->set.columns;
-  if (row > MADE_A_CHUNK / 2 || c->n / row < ROWS_SORTED) return NULL;
-  return s->set.kind == SLAB_RAYS_DIRECTIONS ? directions_sorted(s->of_columns, row, c->scene->context->threads)
-         : s->set.kind == SLAB_RAYS_PAIRS    ? points_sorted(s->of_columns, row, c->scene->context->threads)
-                                             : NULL;
-}
-
-/* The columns of a set in this order; NULL where memory is short. */
-static float *columns_in_order(const set_rays *s, const uint32_t *order) {
-  const size_t size = SET_COLUMN_FLOATS(s->set.kind) * sizeof(float);
-  float *columns = malloc(s->set.columns * size);
-  for (uint32_t i = 0; columns != NULL && i < s->set.columns; i++)
-    memcpy((unsigned char *)columns + i * size, (const unsigned char *)s->of_columns + order[i] * size, size);
-  return columns;
-}
-
-/* Beams may be those of firings that follow each other: some rows tell. */
-static rays_rows rows_of_beams(const cast *c, device *d) {
-  const uint32_t row = c->set->set.columns;
-  const slab_scene_stats *bounds = &c->scene->stats;
-  const set_rays some = set_part(c->set, 0, c->n < (size_t)row * ROWS_JUDGED ? c->n : (size_t)row * ROWS_JUDGED);
-  slab_ray *rays = row <= ROW_JUDGED ? malloc(some.count * sizeof *rays) : NULL;
-  const bool made = rays != NULL && d->backend->make_rays(d, &some, rays) == SLAB_OK;
-  const rays_rows rows = made ? rays_tiles_of(rays, some.count, row, bounds->lower, bounds->upper) : (rays_rows){0};
-  free(rays);
-  return rows;
-}
-
-/* Of a set that begins with a row, and is not too narrow for tiles. */
-static rays_rows rows_of_set(const cast *c, device *d) {
-  const set_rays *s = c->set;
-  const uint32_t row = s->set.columns;
-  if (s->first % row != 0 || row < RAYS_A_TILE) return (rays_rows){0};
-  if (ray_set_is_picture(s)) return (rays_rows){row, 8, RAYS_A_TILE / 8, NULL, NULL};
-  if (s->set.kind == SLAB_RAYS_BEAMS) return rows_of_beams(c, d);
-  uint32_t *order = order_of_rows(c);
-  float *columns = order != NULL ? columns_in_order(s, order) : NULL;
-  if (columns != NULL) return (rays_rows){row, RAYS_A_TILE, 1, order, columns};
-  free(order);
-  return (rays_rows){0};
-}
-
 /* Looks for rows of rays where packets of tiles may be cast. */
-static void find_rows(cast_job *f) {
+static slab_status find_rows(cast_job *f) {
   cast *c = f->cast;
   const slab_scene_stats *bounds = &c->scene->stats;
   device *wanted = NULL;
@@ -593,9 +543,10 @@ static void find_rows(cast_job *f) {
     if (f->workers[i].on.device->backend->tiles && traversal_choice_packs(&f->workers[i].traversal_choice))
       wanted = f->workers[i].on.device;
   if (c->query == SLAB_ALL && c->collected == NULL) wanted = NULL;
-  c->rows = wanted == NULL   ? (rays_rows){0}
-            : c->set == NULL ? rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper)
-                             : rows_of_set(c, wanted);
+  c->rows = (rays_rows){0};
+  if (wanted != NULL && c->set != NULL) return set_rows_find(c, wanted, &c->rows);
+  if (wanted != NULL) c->rows = rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper);
+  return SLAB_OK;
 }
 
 slab_status schedule_rays(cast *c) {
@@ -606,13 +557,15 @@ slab_status schedule_rays(cast *c) {
   if (f.workers == NULL) return fail_memory(devices * sizeof *f.workers, "a cast");
   os_mutex_init(&f.lock);
   for (uint32_t i = 0; i < devices; i++) worker_open(&f, i);
-  find_rows(&f);
-  run_all(&f);
+  const slab_status found = find_rows(&f);
+  if (found == SLAB_OK)
+    run_all(&f);
+  else
+    cast_job_fail(&f, found);
   for (uint32_t i = 0; i < devices; i++) worker_close(&f.workers[i]);
   if (c->collected != NULL) c->collected->rays = f.next;
   os_mutex_destroy(&f.lock);
-  free(c->rows.order);
-  free(c->rows.columns);
+  set_rows_free(&c->rows);
   free(f.workers);
   return f.status == SLAB_OK ? SLAB_OK : fail(f.status, "%s", f.message);
 }

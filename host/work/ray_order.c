@@ -194,7 +194,7 @@ rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], con
 rays_rows rays_tiles_of(const slab_ray *rays, size_t n, uint32_t row, const float lower[3], const float upper[3]) {
   nearness of = nearness_of(rays, n, lower, upper);
   rays_rows best = {0};
-  if (row < RAYS_A_TILE || n / RAYS_A_TILE < row) return best;
+  if (row < RAYS_A_TILE || n / row <= RAYS_A_TILE / 2) return best;
   of.row = row;
   float least = far_enough(&of);
   try_row(&of, row, &least, &best);
