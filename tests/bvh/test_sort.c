@@ -195,6 +195,67 @@ static void rows_of_a_picture_are_found(void **state) {
   free(rays);
 }
 
+/* 18 rows of 128 beams, a third of a degree apart, that turn by twice as much; and of beams in any direction. */
+static void tiles_of_known_rows_are_found(void **state) {
+  enum { BEAMS = 128, ROWS = 18, N = BEAMS * ROWS };
+  const float low[3] = {-10, -10, -10}, high[3] = {10, 10, 10};
+  random_state random = harness_seeded(__func__);
+  slab_ray *rays = harness_room(N * sizeof *rays);
+  (void)state;
+  for (size_t i = 0; i < N; i++) {
+    const float up = (float)(i % BEAMS) * 0.0055f - 0.4f, turn = (float)(i / BEAMS) * 0.012f;
+    rays[i] = ray_at(1, 2.2f, 3, cosf(up) * cosf(turn), cosf(up) * sinf(turn), sinf(up));
+  }
+  assert_rows(rays_tiles_of(rays, N, BEAMS, low, high), BEAMS, 8, 4);
+  assert_rows(rays_tiles_of(rays, N - 2 * BEAMS, BEAMS, low, high), 0, 0, 0); /* too few */
+  for (size_t i = 0; i < N; i++)
+    for (int k = 0; k < 3; k++) rays[i].direction[k] = random_between(&random, -1, 1);
+  assert_rows(rays_tiles_of(rays, N, BEAMS, low, high), 0, 0, 0);
+  free(rays);
+}
+
+/* The sum of the distances from each to the next. */
+static float length_of(const float *vectors, const uint32_t *order, uint32_t n) {
+  float length = 0.0f;
+  for (uint32_t i = 1; i < n; i++) {
+    float square = 0.0f;
+    for (int k = 0; k < 3; k++) {
+      const float d = vectors[3 * order[i] + k] - vectors[3 * order[i - 1] + k];
+      square += d * d;
+    }
+    length += sqrtf(square);
+  }
+  return length;
+}
+
+/* Each is there once, and those next to each other are close: in any order they are 1.3 apart. */
+static void directions_and_points_are_sorted(void **state) {
+  enum { N = 1000 };
+  random_state random = harness_seeded(__func__);
+  float vectors[3 * N];
+  uint32_t as_given[N];
+  (void)state;
+  for (uint32_t i = 0; i < N; i++) {
+    float square = 0.0f;
+    for (int k = 0; k < 3; k++) vectors[3 * i + k] = random_between(&random, -1, 1);
+    for (int k = 0; k < 3; k++) square += vectors[3 * i + k] * vectors[3 * i + k];
+    for (int k = 0; k < 3; k++) vectors[3 * i + k] /= sqrtf(square);
+    as_given[i] = i;
+  }
+  uint32_t *orders[] = {directions_sorted(vectors, N, 1), points_sorted(vectors, N, 1)};
+  assert_true(length_of(vectors, as_given, N) > 1.2f * N);
+  for (int o = 0; o < 2; o++) {
+    bool there[N] = {false};
+    assert_non_null(orders[o]);
+    for (uint32_t i = 0; i < N; i++) there[orders[o][i]] = true;
+    for (uint32_t i = 0; i < N; i++) assert_true(there[i]);
+    assert_true(length_of(vectors, orders[o], N) < 0.2f * N);
+    free(orders[o]);
+  }
+  vectors[7] = NAN; /* is sorted too, wherever it goes */
+  free(directions_sorted(vectors, N, 2));
+}
+
 /* Every second bit. */
 static uint32_t half_of(uint32_t code) {
   uint32_t half = 0;
@@ -232,6 +293,8 @@ int main(void) {
       cmocka_unit_test(bounds_may_be_none),
       cmocka_unit_test(order_is_told),
       cmocka_unit_test(rows_of_a_picture_are_found),
+      cmocka_unit_test(tiles_of_known_rows_are_found),
+      cmocka_unit_test(directions_and_points_are_sorted),
       cmocka_unit_test(other_rays_are_in_no_rows),
   };
   return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
