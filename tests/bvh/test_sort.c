@@ -219,7 +219,7 @@ static float length_of(const float *vectors, const uint32_t *order, uint32_t n) 
   float length = 0.0f;
   for (uint32_t i = 1; i < n; i++) {
     float square = 0.0f;
-    for (int k = 0; k < 3; k++) {
+    for (uint32_t k = 0; k < 3; k++) {
       const float d = vectors[3 * order[i] + k] - vectors[3 * order[i - 1] + k];
       square += d * d;
     }
@@ -237,9 +237,9 @@ static void directions_and_points_are_sorted(void **state) {
   (void)state;
   for (uint32_t i = 0; i < N; i++) {
     float square = 0.0f;
-    for (int k = 0; k < 3; k++) vectors[3 * i + k] = random_between(&random, -1, 1);
-    for (int k = 0; k < 3; k++) square += vectors[3 * i + k] * vectors[3 * i + k];
-    for (int k = 0; k < 3; k++) vectors[3 * i + k] /= sqrtf(square);
+    for (uint32_t k = 0; k < 3; k++) vectors[3 * i + k] = random_between(&random, -1, 1);
+    for (uint32_t k = 0; k < 3; k++) square += vectors[3 * i + k] * vectors[3 * i + k];
+    for (uint32_t k = 0; k < 3; k++) vectors[3 * i + k] /= sqrtf(square);
     as_given[i] = i;
   }
   uint32_t *orders[] = {directions_sorted(vectors, N, 1), points_sorted(vectors, N, 1)};
