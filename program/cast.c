@@ -218,7 +218,7 @@ int cast_open_rays(cast_job *job) {
   const ray_options rays = {
       .path = options->rays,
       .format = (file_format)options->in,
-      .segments = options->segments,
+      .of = options->segments ? ROWS_OF_SEGMENTS : ROWS_OF_RAYS,
       .t_min = options->t_min,
       .t_max = options->t_max,
       .shard = options->shard,
@@ -358,11 +358,7 @@ void cast_tell(const cast_job *job) {
   warn_of_rounding(job);
   warn_of_invalid(tally);
   if (!job->options->out || os_is_terminal(OS_STDERR)) tell_counts(job);
-  if (!job->options->check) return;
-  fprintf(stderr, "%" PRIu64 " %s checked, %" PRIu64 " %s", tally->checked, plural(tally->checked, "ray", "rays"),
-          tally->mismatches, plural(tally->mismatches, "mismatch", "mismatches"));
-  fprintf(stderr, " (oracle: %" PRIu64 " judged, %" PRIu64 " wrong, %" PRIu64 " too close to call)\n",
-          tally->oracle_rays, tally->oracle_wrong, tally->oracle_undecided);
+  if (job->options->check) cast_tally_tell_checked(tally);
 }
 
 json_t *cast_summary(const cast_job *job) {

@@ -186,7 +186,9 @@ static int read_ray(const explain_options *options, slab_ray *ray, own_values *v
     const shard_label alone = {.rays = 1, .total = 1};
     return read_own(options, &alone, 0, values) ? EXIT_FAILED : EXIT_DONE;
   }
-  const ray_options file = {.path = options->rays, .format = (file_format)options->in, .segments = options->segments};
+  const ray_options file = {.path = options->rays,
+                            .format = (file_format)options->in,
+                            .of = options->segments ? ROWS_OF_SEGMENTS : ROWS_OF_RAYS};
   if (ray_source_open(&file, &source) != 0) return EXIT_FAILED;
   const uint64_t rays = ray_source_count(source); /* that of a text is known only at its end */
   int failed = 0;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,13 @@ static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, si
   cast->tally.oracle_wrong += report.oracle_wrong;
   cast->tally.oracle_undecided += report.oracle_undecided;
   return EXIT_DONE;
+}
+
+void cast_tally_tell_checked(const cast_tally *tally) {
+  fprintf(stderr, "%" PRIu64 " %s checked, %" PRIu64 " %s", tally->checked, plural(tally->checked, "ray", "rays"),
+          tally->mismatches, plural(tally->mismatches, "mismatch", "mismatches"));
+  fprintf(stderr, " (oracle: %" PRIu64 " judged, %" PRIu64 " wrong, %" PRIu64 " too close to call)\n",
+          tally->oracle_rays, tally->oracle_wrong, tally->oracle_undecided);
 }
 
 static ray_fault fault_of(const slab_ray *ray) {

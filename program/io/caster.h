@@ -34,6 +34,9 @@ typedef struct cast_tally {
   uint64_t checked, mismatches, oracle_rays, oracle_wrong, oracle_undecided;
 } cast_tally;
 
+/* Prints what --check found. */
+void cast_tally_tell_checked(const cast_tally *);
+
 /* Receives each finished batch, or each piece of a batch whose hits do not fit. offsets: for SLAB_ALL, else NULL. A
  * non-zero return ends the cast. */
 typedef int cast_receiver(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n);

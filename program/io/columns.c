@@ -28,6 +28,15 @@ static const named_column segment_columns[] = {
 };
 const column_names columns_of_segments = COLUMNS("segments", segment_columns);
 
+/* All of a normal's columns are there, or none. */
+static const named_column point_columns[] = {
+    VECTOR("|p|point|position|pos|0|o|origin", COLUMN_NEEDED, 0),
+    {"n|normal", 'x', COLUMN_FLAT, 0},
+    {"n|normal", 'y', COLUMN_FLAT, 0},
+    {"n|normal", 'z', COLUMN_FLAT, 0},
+};
+const column_names columns_of_points = SOME_COLUMNS("points", point_columns);
+
 #define CELL(place, more, need, otherwise) \
   { "m" place "|a" place more, 0, (need), (otherwise) }
 #define MAP_ROW(row, axis)                                                                      \
@@ -55,6 +64,13 @@ static const named_column hit_columns[] = {
     [HITS_RAY] = {"ray", 0, COLUMN_FREE, 0},
 };
 const column_names columns_of_hits = SOME_COLUMNS("hits", hit_columns);
+
+static const named_column sun_columns[] = {
+    [SUNS_AZIMUTH] = {"azimuth|az", 0, COLUMN_NEEDED, 0},
+    [SUNS_ALTITUDE] = {"altitude|alt|elevation|el", 0, COLUMN_NEEDED, 0},
+    [SUNS_HOURS] = {"hours|hour|weight|h", 0, COLUMN_FREE, 1},
+};
+const column_names columns_of_suns = SOME_COLUMNS("suns", sun_columns);
 
 /* d is no name of an offset: in other conventions it has the other sign. */
 static const named_column plane_columns[] = {

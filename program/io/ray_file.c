@@ -21,20 +21,39 @@ struct ray_source {
   FILE *spool;                 /* all rays of a pipe that had to be counted first */
 };
 
+/* What rows are, by ray_rows. */
+static const struct {
+  const char *one, *several;
+  const column_names *names;
+  size_t raw_columns;
+  unsigned columns; /* a bit for each number of columns that they may have */
+  const char *have;
+} forms[] = {
+    [ROWS_OF_RAYS] = {"ray", "rays", &columns_of_rays, 8, 1u << 4 | 1u << 6 | 1u << 8,
+                      "rays have 8 (ox oy oz t_min dx dy dz t_max), 6 (origin, direction) or 4 (in 2D)"},
+    [ROWS_OF_SEGMENTS] = {"ray", "rays", &columns_of_segments, 8, 1u << 4 | 1u << 6,
+                          "segments have 6 (two points) or 4 (in 2D)"},
+    [ROWS_OF_POINTS] = {"point", "points", &columns_of_points, 3, 1u << 3 | 1u << 6,
+                        "points have 3 (x y z) or 6 (with nx ny nz, their normals)"},
+};
+
 static int open_rows(ray_source *source) {
   const ray_options *options = &source->options;
-  return rows_open(options->path, options->format, 8, options->segments ? &columns_of_segments : &columns_of_rays,
+  return rows_open(options->path, options->format, forms[options->of].raw_columns, forms[options->of].names,
                    &source->rows);
 }
 
 static int check_columns(const ray_source *source) {
   const size_t columns = rows_columns(source->rows);
-  const int segments = source->options.segments;
-  if (columns == 0 || columns == 4 || columns == 6 || (columns == 8 && !segments)) return 0;
+  const ray_rows of = source->options.of;
+  if (columns == 0 || (columns < 16 && (forms[of].columns >> columns & 1))) return 0;
   complain("%s: rows of %zu %s; %s", rows_name(source->rows), columns, plural(columns, "number", "numbers"),
-           segments ? "segments have 6 (two points) or 4 (in 2D)"
-                    : "rays have 8 (ox oy oz t_min dx dy dz t_max), 6 (origin, direction) or 4 (in 2D)");
+           forms[of].have);
   return -1;
+}
+
+static const char *noun(const ray_source *source, uint64_t count) {
+  return plural(count, forms[source->options.of].one, forms[source->options.of].several);
 }
 
 /* ---- one row --------------------------------------------------------------- */
@@ -51,11 +70,19 @@ static slab_ray segment_of_row(const float *row, size_t columns) {
   return slab_segment(a, b);
 }
 
+static slab_ray point_of_row(const float *row, size_t columns) {
+  slab_ray ray = {.origin = {row[0], row[1], row[2]}, .t_max = INFINITY};
+  if (columns == 6) memcpy(ray.direction, row + 3, sizeof ray.direction);
+  return ray;
+}
+
 static void make_rays(const ray_source *source, const float *row, size_t n, slab_ray *rays) {
+  static slab_ray (*const make[])(const float *, size_t) = {
+      [ROWS_OF_RAYS] = ray_of_row, [ROWS_OF_SEGMENTS] = segment_of_row, [ROWS_OF_POINTS] = point_of_row};
   const size_t columns = rows_columns(source->rows);
   const ray_options *options = &source->options;
   for (size_t i = 0; i < n; i++, row += columns) {
-    rays[i] = options->segments ? segment_of_row(row, columns) : ray_of_row(row, columns);
+    rays[i] = make[options->of](row, columns);
     if (options->t_min.given) rays[i].t_min = options->t_min.value;
     if (options->t_max.given) rays[i].t_max = options->t_max.value;
   }
@@ -86,8 +113,8 @@ static int read_rows(ray_source *source, size_t capacity, slab_ray *rays, size_t
 enum { COUNT_BLOCK = 512 };
 
 static int fail_spool(const ray_source *source, const char *verb) {
-  complain("%s: cannot %s the temporary file that its rays are counted in: %s", rows_name(source->rows), verb,
-           errno ? strerror(errno) : "it ends too early");
+  complain("%s: cannot %s the temporary file that its %s are counted in: %s", rows_name(source->rows), verb,
+           noun(source, 2), errno ? strerror(errno) : "it ends too early");
   return -1;
 }
 
@@ -189,7 +216,7 @@ int ray_source_open(const ray_options *options, ray_source **opened) {
     ray_source_close(source);
     return -1;
   }
-  if (rows_columns(source->rows) == 0) complain("warning: %s holds no rays", rows_name(source->rows));
+  if (rows_columns(source->rows) == 0) complain("warning: %s holds no %s", rows_name(source->rows), noun(source, 0));
   *opened = source;
   return 0;
 }
@@ -205,6 +232,11 @@ void ray_source_close(ray_source *source) {
 
 uint64_t ray_source_count(const ray_source *source) { return source->count; }
 uint64_t ray_source_first(const ray_source *source) { return source->first; }
+
+int ray_source_has_normals(const ray_source *source) {
+  enum { NORMAL = 3 }; /* the first of its columns */
+  return rows_columns(source->rows) == 6 && rows_has_column(source->rows, NORMAL) != 0;
+}
 
 shard_label ray_source_shard(const ray_source *source) {
   const shard_option shard = source->options.shard;
@@ -229,7 +261,7 @@ int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t 
   if (failed || *got == wanted || source->count == ROWS_UNKNOWN) return failed;
   const uint64_t end = source->first + source->count;
   complain("%s: truncated: it ends after %" PRIu64 " of %" PRIu64 " %s", rows_name(source->rows),
-           source->first + source->done, end, plural(end, "ray", "rays"));
+           source->first + source->done, end, noun(source, end));
   return -1;
 }
 
@@ -257,5 +289,6 @@ void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ra
 
 double ray_source_rounding(const ray_source *source) {
   const size_t columns = rows_columns(source->rows);
-  return rows_worst_rounding(source->rows, 0, source->options.segments ? columns : columns == 4 ? 2 : 3);
+  const int segments = source->options.of == ROWS_OF_SEGMENTS;
+  return rows_worst_rounding(source->rows, 0, segments ? columns : columns == 4 ? 2 : 3);
 }

@@ -1,4 +1,4 @@
-/* Reads rays from an array of numbers in a file or pipe. */
+/* Reads rays, or points, from an array of numbers in a file or pipe. */
 #ifndef SLABCAST_PROGRAM_IO_RAY_FILE_H
 #define SLABCAST_PROGRAM_IO_RAY_FILE_H
 
@@ -10,12 +10,17 @@
 #include "program/io/text.h"
 #include "slabcast.h"
 
-/* Columns: 8 (origin, t_min, direction, t_max), 6 (origin, direction) or 4 (the same in 2D). For segments 6 or 4: two
- * points. Where a text names its columns, the names decide. Given t_min and t_max replace those of every ray. */
+typedef enum ray_rows {
+  ROWS_OF_RAYS,     /* 8 columns (origin, t_min, direction, t_max), 6 (origin, direction) or 4 (the same in 2D) */
+  ROWS_OF_SEGMENTS, /* 6 or 4: two points */
+  ROWS_OF_POINTS    /* 3, or 6 with a normal, which is the ray's direction; it is 0 where there is none */
+} ray_rows;
+
+/* Where a text names its columns, the names decide. Given t_min and t_max replace those of every ray. */
 typedef struct ray_options {
   const char *path;
   file_format format;
-  int segments;
+  ray_rows of;
   real_option t_min, t_max;
   shard_option shard;
   int need_count; /* the number of rays is needed: lines of text and pipes are read once to count them */
@@ -28,6 +33,8 @@ int ray_source_open(const ray_options *options, ray_source **opened);
 void ray_source_close(ray_source *source);
 /* Number of rays in the shard, or ROWS_UNKNOWN. */
 uint64_t ray_source_count(const ray_source *source);
+/* Whether points have normals. */
+int ray_source_has_normals(const ray_source *source);
 /* The index in the file of the shard's first ray. */
 uint64_t ray_source_first(const ray_source *source);
 /* Which slice of the file's rays this is; count 0: all of them. Of the digests it has that of the rays. */

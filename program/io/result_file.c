@@ -137,6 +137,13 @@ static int open_offsets(result_file *file) {
   return part_put(&file->offsets, &zero, sizeof zero);
 }
 
+static result_row row_of(const result_options *options) {
+  if (options->row) return *options->row;
+  return options->format == FORMAT_PLY
+             ? result_row_of_point(options->query)
+             : result_row_of(options->query, options->points, options->query == SLAB_ALL && !is_binary(options));
+}
+
 int result_file_open(const result_options *options, result_file **opened) {
   const int hits = options->query == SLAB_ALL;
   result_file *file = calloc(1, sizeof *file);
@@ -147,10 +154,9 @@ int result_file_open(const result_options *options, result_file **opened) {
   }
   file->options = *options;
   if (options->shard.count) shard_label_write(&options->shard, file->note);
-  file->row = options->format == FORMAT_PLY
-                  ? result_row_of_point(options->query)
-                  : result_row_of(options->query, options->points, hits && !is_binary(options));
+  file->row = row_of(options);
   if (options->format == FORMAT_CSV && file->row.geometry_at > 0) file->row.labels = options->labels;
+  file->rows.overlap = options->overlap;
   file->rows.out = output_open(options->path, options->resume ? OUTPUT_FINISH : OUTPUT_NEW);
   if (!file->rows.out || write_header(file)) goto failed;
   if (hits && is_binary(options) && open_offsets(file)) goto failed;
@@ -221,17 +227,37 @@ static int put_offsets(result_file *file, const uint64_t *offsets, size_t n) {
   return 0;
 }
 
+/* Takes note of rows that are written. */
+static int count_put(result_file *file, uint64_t rows, size_t n) {
+  file->rays += n;
+  file->put += rows;
+  output_keep(file->rows.out); /* a later --resume can go on from here */
+  if (file->offsets.out) output_keep(file->offsets.out);
+  return 0;
+}
+
 int result_file_put(result_file *file, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
   const uint64_t count = offsets ? offsets[n] : n;
   if (is_binary(&file->options) && !file->row.points ? put_plain(file, results, count)
                                                      : put_rows(file, rays, results, offsets, n))
     return -1;
   if (offsets && file->offsets.out && put_offsets(file, offsets, n)) return -1;
-  file->rays += n;
-  file->put += count;
-  output_keep(file->rows.out); /* a later --resume can go on from here */
-  if (file->offsets.out) output_keep(file->offsets.out);
-  return 0;
+  return count_put(file, count, n);
+}
+
+static int print_packed(result_file *file, const unsigned char *packed, uint64_t rows) {
+  const char separator = file->options.format == FORMAT_CSV ? ',' : ' ';
+  for (uint64_t i = 0; i < rows; i++, packed += file->row.size) {
+    if (file->filled + RESULT_TEXT_MAX > BLOCK_BYTES && flush_block(file)) return -1;
+    file->filled += result_print(&file->row, packed, separator, file->block + file->filled);
+  }
+  return flush_block(file);
+}
+
+int result_file_put_packed(result_file *file, const void *packed, uint64_t rows, size_t n) {
+  const int is_text = file->options.format == FORMAT_TEXT || file->options.format == FORMAT_CSV;
+  const int failed = is_text ? print_packed(file, packed, rows) : part_put(&file->rows, packed, rows * file->row.size);
+  return failed ? -1 : count_put(file, rows, n);
 }
 
 /* ---- the end --------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Writes the results of a cast, row by row. */
+/* Writes the results of a cast, row by row: a query's, or rows that the caller packs. */
 #ifndef SLABCAST_PROGRAM_IO_RESULT_FILE_H
 #define SLABCAST_PROGRAM_IO_RESULT_FILE_H
 
@@ -15,6 +15,8 @@ typedef struct result_options {
   const char *path;
   file_format format;
   slab_query query;
+  const result_row *row;       /* what the caller packs, in place of the query's results; NULL: these */
+  uint64_t overlap;            /* rays that are cast again and compared when a part goes on; 0: those of a query */
   int points, resume;          /* points: ply has them in any case */
   uint64_t rays;               /* ROWS_UNKNOWN: the npy header is completed at the end, so the output must be a file */
   uint64_t first;              /* index of the first ray, for rows that contain it */
@@ -31,6 +33,8 @@ int result_file_open(const result_options *options, result_file **opened);
 uint64_t result_file_resumed(const result_file *file);
 /* Appends the results of n rays; offsets: for SLAB_ALL, else NULL. */
 int result_file_put(result_file *file, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n);
+/* Appends rows of the caller's own, in which n rays end. In text, csv and ply such rows may be of any number. */
+int result_file_put_packed(result_file *file, const void *packed, uint64_t rows, size_t n);
 int result_file_commit(result_file *file);
 void result_file_discard(result_file *file);
 

@@ -78,12 +78,20 @@ static int check_limit(const part *p, uint64_t rows, uint64_t limit) {
   return -1;
 }
 
-static uint64_t without_overlap(uint64_t rays) { return rays > OVERLAP ? rays - OVERLAP : 0; }
+static uint64_t without_overlap(const part *p, uint64_t rays) {
+  const uint64_t overlap = p->overlap ? p->overlap : OVERLAP;
+  return rays > overlap ? rays - overlap : 0;
+}
+
+/* The same of numbered rows, in bytes. Lines have no size of their own. */
+static uint64_t overlap_bytes(const part *p, size_t size) {
+  return p->overlap && size ? p->overlap * size : OVERLAP_BYTES;
+}
 
 int part_resume_rows(part *p, size_t size, uint64_t limit, uint64_t *rays) {
   const uint64_t rows = bytes_there(p) / size;
   if (check_limit(p, rows, limit)) return -1;
-  *rays = without_overlap(rows);
+  *rays = without_overlap(p, rows);
   if (*rays) p->place = p->start + *rays * size;
   return 0;
 }
@@ -113,7 +121,7 @@ int part_resume_lines(part *p, uint64_t limit, uint64_t *rays) {
   if (bytes_there(p) == 0) return 0;
   if (skip_lines(p, UINT64_MAX, &end, &lines) || check_limit(p, lines, limit)) return -1;
   p->place = p->start;
-  return skip_lines(p, without_overlap(lines), &p->place, rays);
+  return skip_lines(p, without_overlap(p, lines), &p->place, rays);
 }
 
 /* Reads the number at the start of the line at `place`, and the line's length; 0: there is no complete line. */
@@ -171,7 +179,7 @@ int part_resume_numbered(part *p, size_t size, uint64_t first, uint64_t limit, u
   const uint64_t unit = size ? size : 1, there = bytes_there(p) / unit * unit;
   uint64_t place = p->start, number = ROWS_UNKNOWN;
   *rays = 0;
-  for (uint64_t back = OVERLAP_BYTES / unit * unit; there > back && number == ROWS_UNKNOWN; back *= 2)
+  for (uint64_t back = overlap_bytes(p, size) / unit * unit; there > back && number == ROWS_UNKNOWN; back *= 2)
     if (find_next_ray(p, p->start + there - back, size, &place, &number)) return -1;
   if (number == ROWS_UNKNOWN) return 0; /* there are too few bytes, or all belong to one ray */
   if (number < first || number - first >= limit) {
@@ -210,7 +218,7 @@ int part_resume_hits(part *p, part *offsets, size_t size, uint64_t limit, uint64
   uint64_t whole = entries ? entries - 1 : 0;
   *rays = *rows = 0;
   if (check_limit(offsets, whole, limit) || find_covered(offsets, hits, &whole)) return -1;
-  *rays = without_overlap(whole);
+  *rays = without_overlap(p, whole);
   if (*rays == 0) return 0;
   if (read_offset(offsets, *rays, rows)) return -1;
   if (*rows > hits) return refuse(offsets, other_rows);

@@ -30,45 +30,45 @@ int result_is_hit(slab_query query, const void *result) {
 
 /* ---- fields ---------------------------------------------------------------- */
 
-static size_t kind_size(char kind) { return kind == 'b' ? 1 : kind == 'U' || kind == 'D' ? 8 : 4; }
+static size_t kind_size(char kind) { return kind == 'b' || kind == 'B' ? 1 : kind == 'U' || kind == 'D' ? 8 : 4; }
 
-static void add_field(result_row *row, const char *name, char kind, unsigned count) {
+void result_row_add(result_row *row, const char *name, char kind, unsigned count) {
   row->fields[row->field_count++] = (result_field){name, kind, count};
   row->size += kind_size(kind) * count;
 }
 
 static void add_ids(result_row *row) {
-  add_field(row, "primitive", 'u', 1);
+  result_row_add(row, "primitive", 'u', 1);
   row->geometry_at = row->size;
-  add_field(row, "geometry", 'u', 1);
+  result_row_add(row, "geometry", 'u', 1);
 }
 
 static void add_hit(result_row *row) {
-  add_field(row, "t", 'f', 1);
-  add_field(row, "normal", 'f', 3);
-  add_field(row, "u", 'f', 1);
-  add_field(row, "v", 'f', 1);
+  result_row_add(row, "t", 'f', 1);
+  result_row_add(row, "normal", 'f', 3);
+  result_row_add(row, "u", 'f', 1);
+  result_row_add(row, "v", 'f', 1);
   add_ids(row);
 }
 
 static void add_interval(result_row *row) {
-  add_field(row, "enter", 'f', 1);
-  add_field(row, "leave", 'f', 1);
+  result_row_add(row, "enter", 'f', 1);
+  result_row_add(row, "leave", 'f', 1);
   add_ids(row);
 }
 
 static void add_point(result_row *row, const char *const names[3]) {
-  for (int i = 0; i < 3; i++) add_field(row, names[i], 'f', 1);
+  for (int i = 0; i < 3; i++) result_row_add(row, names[i], 'f', 1);
 }
 
 /* The members of the result's struct. */
 static void add_result(result_row *row) {
   const slab_query query = row->query;
   if (query == SLAB_CLOSEST || query == SLAB_ALL) add_hit(row);
-  if (query == SLAB_DISTANCE || query == SLAB_NEAREST) add_field(row, "t", 'f', 1);
+  if (query == SLAB_DISTANCE || query == SLAB_NEAREST) result_row_add(row, "t", 'f', 1);
   if (query == SLAB_NEAREST) add_ids(row);
-  if (query == SLAB_ANY) add_field(row, "hit", 'b', 1);
-  if (query == SLAB_COUNT) add_field(row, "count", 'u', 1);
+  if (query == SLAB_ANY) result_row_add(row, "hit", 'b', 1);
+  if (query == SLAB_COUNT) result_row_add(row, "count", 'u', 1);
   if (query == SLAB_INTERVAL) add_interval(row);
 }
 
@@ -78,7 +78,7 @@ static const char *const leave_names[] = {"leave_x", "leave_y", "leave_z"};
 
 result_row result_row_of(slab_query query, int points, int numbered) {
   result_row row = {.query = query, .points = points, .numbered = numbered};
-  if (numbered) add_field(&row, "ray", 'U', 1);
+  if (numbered) result_row_add(&row, "ray", 'U', 1);
   add_result(&row);
   if (points && query == SLAB_INTERVAL) add_point(&row, enter_names);
   if (points) add_point(&row, query == SLAB_INTERVAL ? leave_names : hit_names);
@@ -90,24 +90,26 @@ result_row result_row_of_point(slab_query query) {
   add_point(&row, hit_names);
   add_result(&row);
   if (query == SLAB_INTERVAL) add_point(&row, leave_names);
-  add_field(&row, "ray", 'D', 1);
+  result_row_add(&row, "ray", 'D', 1);
   return row;
 }
 
 static const char *kind_dtype(char kind) {
-  return kind == 'f' ? "<f4" : kind == 'u' ? "<u4" : kind == 'b' ? "|u1" : "<u8";
+  return kind == 'f' ? "<f4" : kind == 'u' ? "<u4" : kind == 'b' || kind == 'B' ? "|u1" : "<u8";
 }
 
 void result_descr(const result_row *row, char *text, size_t size) {
-  if (row->field_count == 1) { /* a plain array without field names */
+  if (row->field_count == 1 && row->fields[0].kind != 'B') { /* a plain array without field names */
     snprintf(text, size, "'%s'", kind_dtype(row->fields[0].kind));
     return;
   }
   size_t at = 0;
   for (int i = 0; i < row->field_count && at < size; i++) {
     const result_field *field = &row->fields[i];
+    char shape[24] = "";
+    if (field->count == 3 || field->kind == 'B') snprintf(shape, sizeof shape, ", (%u,)", field->count);
     at += (size_t)snprintf(text + at, size - at, "%s('%s', '%s'%s)", i ? ", " : "[", field->name,
-                           kind_dtype(field->kind), field->count == 3 ? ", (3,)" : "");
+                           kind_dtype(field->kind), shape);
   }
   if (at < size) snprintf(text + at, size - at, "]");
 }

@@ -1,5 +1,5 @@
-/* The layout of one result row: the members of the result's struct, then the points of --points; or a point of a cloud.
- */
+/* The layout of one result row: the members of the result's struct, then the points of --points; or a point of a cloud;
+ * or fields that a command chooses. */
 #ifndef SLABCAST_PROGRAM_IO_RESULT_ROW_H
 #define SLABCAST_PROGRAM_IO_RESULT_ROW_H
 
@@ -10,8 +10,8 @@
 
 typedef struct result_field {
   const char *name;
-  char kind;      /* f: float, u: uint32_t, b: uint8_t, U: uint64_t, D: double */
-  unsigned count; /* 3: a vector with columns name_x, name_y, name_z */
+  char kind;      /* f: float, u: uint32_t, b: uint8_t, U: uint64_t, D: double, B: an array of uint8_t, in npy and raw */
+  unsigned count; /* 3: a vector with columns name_x, name_y, name_z; of B any number */
 } result_field;
 
 enum { RESULT_FIELDS_MAX = 16, RESULT_ROW_MAX = 80, RESULT_TEXT_MAX = 512 };
@@ -41,6 +41,9 @@ result_row result_row_of(slab_query query, int points, int numbered);
 /* A point of a cloud: x, y, z of a hit, or of enter, then the members of the result's struct, of an interval leave's
  * point, and last the ray's index as a double, which PLY has for want of uint64_t. For queries with a t. */
 result_row result_row_of_point(slab_query query);
+
+/* Appends a field. */
+void result_row_add(result_row *row, const char *name, char kind, unsigned count);
 
 /* Writes the npy dtype as numpy writes it. */
 void result_descr(const result_row *row, char *text, size_t size);

@@ -476,6 +476,7 @@ static void put_row(row_source *source, const decimal *row, float *values) {
   for (size_t i = 0; order->count && i < source->columns; i++) values[i] = source->known->list[i].otherwise;
   for (size_t i = 0; i < (order->count ? order->count : source->columns); i++) {
     const size_t place = order->count ? order->place[i] : i;
+    if (place == COLUMN_OTHER) continue;
     values[place] = rounded(source, place, row[i].wide, row[i].narrow);
   }
 }
