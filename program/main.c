@@ -26,8 +26,8 @@ void complain(const char *format, ...) {
 }
 
 static const program_command *const commands[] = {&command_demo,   &command_cast,   &command_join,  &command_rays,
-                                                  &command_render, &command_verify, &command_bench, &command_devices,
-                                                  &command_info,   &command_explain};
+                                                  &command_view,   &command_render, &command_verify, &command_bench,
+                                                  &command_devices, &command_info,  &command_explain};
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static const program slabcast = {

@@ -1,0 +1,130 @@
+/* slabcast view: one number a point, of a row of rays that are never stored: how much of the sky it sees, how long the
+ * sun, which other points. */
+#ifndef SLABCAST_PROGRAM_VIEW_VIEW_H
+#define SLABCAST_PROGRAM_VIEW_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/common/options.h"
+#include "program/common/scene.h"
+#include "program/io/caster.h"
+#include "program/io/progress.h"
+#include "program/io/ray_file.h"
+#include "program/io/result_file.h"
+#include "program/io/result_row.h"
+#include "slabcast.h"
+
+typedef struct view_options {
+  const char *device, *points, *out, *json, *sky, *suns, *to;
+  uint64_t threads;
+  scene_source *scene;
+  int tree, layout, in, out_format, up; /* out_format: file_format; up: index of "z|y|x" */
+  int check, resume;
+  real_option offset;
+  shard_option shard;
+} view_options;
+
+/* ---- what is looked at (view_target.c) ---- */
+
+typedef enum view_kind {
+  VIEW_SKY,     /* rays of a hemisphere by the cosine, about each point's normal */
+  VIEW_PATCHES, /* patches of a sky */
+  VIEW_SUNS,
+  VIEW_POINTS
+} view_kind;
+
+typedef struct view_target {
+  view_kind kind;
+  uint32_t columns;
+  float up[3];
+  float *directions; /* three a column; of VIEW_POINTS where rays go to */
+  float *weights;    /* one a column: solid angles, or hours; NULL: each is 1 */
+  double whole;      /* what the weights of the rays that are open are divided by */
+  double most;       /* of what a point sees: 1, or all hours */
+  float *places;     /* of VIEW_POINTS: the points as they are given */
+  float *normals;    /* of VIEW_POINTS: unit normals, 0 where there is none; NULL: there are none */
+  double rounding;   /* of VIEW_POINTS: the largest distance that rounding moved a point */
+} view_target;
+
+/* Makes the target that the options name. normals: the points that look have some. Returns an exit code, errors
+ * printed. */
+int view_target_make(const view_options *, bool normals, view_target *);
+void view_target_free(view_target *);
+
+/* How far points are moved off the surfaces that they lie on. */
+typedef struct view_lift {
+  bool given;
+  double distance; /* where it is given */
+  double reach;    /* else: the largest coordinate of the scene */
+} view_lift;
+
+/* The rows of `columns` numbers become points, moved along their unit normals, or `up` where they have none. A point
+ * that is no valid origin, or whose normal has no direction, is NaN. */
+void view_lift_points(const view_lift *, const float up[3], const float *places, const float *normals, size_t n,
+                      float *lifted);
+/* Gives normals unit length; one that is NaN or infinite becomes NaN, and 0 stays 0. */
+void view_unit_normals(float *normals, size_t n);
+
+/* The sum of the weights of a row's open rays, which `bits` tells, for a point with a normal. */
+double view_weigh(const view_target *, const uint32_t *bits, const float normal[3]);
+/* Clears the bits of points that are behind the surface of the point at `place`, or before the back of their own. */
+void view_face(const view_target *, const float place[3], const float *normal, uint32_t *bits);
+
+/* ---- points, part by part (view_cast.c) ---- */
+
+/* Points with their results. */
+typedef struct view_part {
+  size_t capacity, rows;
+  uint64_t first;             /* index of the first point in its file */
+  slab_ray *points;           /* as they are read: the direction is the normal */
+  float *places, *normals;    /* three a point; normals: NULL without */
+  float *origins;             /* where rays begin */
+  slab_sum *sums;             /* NULL: bits */
+  uint32_t *bits;             /* words a row: view_words */
+} view_part;
+
+/* What is told of all points. */
+typedef struct view_tally {
+  uint64_t points, invalid, first_invalid; /* first_invalid: index of the first one, or UINT64_MAX */
+  double sum, least, most;                 /* of valid points */
+  uint64_t pairs;                          /* points that see each other */
+  uint64_t rays, checked;                  /* checked: points whose sums were computed anew */
+  uint64_t wrong;                          /* of these, points whose sums differ */
+  double seconds;                          /* within casts */
+} view_tally;
+
+typedef struct view_job {
+  const view_options *options;
+  slab_context *context;
+  slab_scene *scene;
+  slab_scene_stats stats;
+  slab_device_info device;
+  ray_source *points;
+  view_target target;
+  view_lift lift;
+  result_file *results;
+  result_row row; /* of the results */
+  caster cast;    /* its progress line; of --check the rays one by one */
+  view_tally tally;
+  view_part part;
+  double start;
+} view_job;
+
+/* Words of a row of bits. */
+static inline size_t view_words(const view_job *job) { return ((size_t)job->target.columns + 31) / 32; }
+
+/* The points of a part: a part of so many is cast at once. */
+size_t view_part_rows(const view_job *);
+/* Casts all points, and writes what they see. Returns an exit code, errors printed. */
+int view_run(view_job *);
+
+/* ---- results (view_write.c) ---- */
+
+/* What a row of the results holds. */
+result_row view_row(const view_job *);
+/* Counts and writes the part's results. Returns an exit code, errors printed. */
+int view_write(view_job *);
+
+#endif
