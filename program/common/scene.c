@@ -327,6 +327,11 @@ static int set_up(scene_source *source, const char *value) {
 
 void scene_source_up(scene_source *source, char axis) { source->meshes.up = axis; }
 
+void scene_source_up_unasked(scene_source *source, char axis) {
+  source->meshes.up = axis;
+  source->meshes.up_unasked = true;
+}
+
 static int set_seconds(mesh_options *options, const char *value) {
   uint64_t seconds = 0;
   if (!parse_count(value, &seconds) || seconds < 1 || seconds > 86400) {

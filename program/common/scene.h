@@ -22,6 +22,8 @@ void scene_source_destroy(scene_source *);
 int scene_source_option(scene_source *, const char *name, const char *value);
 /* The axis that shall be up in meshes: x, y or z; 0: no option says. */
 void scene_source_up(scene_source *, char axis);
+/* The same where no option says so: meshes that name no axis are left alone without a word. */
+void scene_source_up_unasked(scene_source *, char axis);
 /* The mask of rays: --mask BITS; 0: all. */
 uint32_t scene_source_ray_mask(const scene_source *);
 /* Whether no option lacks another, after the last one; if one does, the refusal is printed. */

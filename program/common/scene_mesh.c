@@ -159,7 +159,11 @@ static slab_status add_parts(const adding *a) {
 /* ---- what is said -------------------------------------------------------------- */
 
 static void tell_units(const char *name, const mesh_facts *facts, const mesh_options *options) {
-  if (options->up && !facts->up) complain("warning: --up: %s names no axis, and is left as it is", name);
+  if (options->up && !facts->up && !options->up_unasked)
+    complain("warning: --up: %s names no axis, and is left as it is", name);
+  if (options->up_unasked && facts->up && facts->up != options->up)
+    complain("note: %s: %c is up, as the file says; it is turned so that %c is (--up %c leaves it)", name, facts->up,
+             options->up, facts->up);
   if (options->unit > 0 && !(facts->unit > 0))
     complain("warning: --unit: %s names no unit, and is left as it is", name);
   if (facts->up && facts->up != 'y' && !options->up)

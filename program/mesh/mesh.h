@@ -15,6 +15,7 @@ typedef struct mesh_options {
   bool skip_invalid; /* faces that cannot be read are dropped and counted; else they are an error */
   bool one_geometry; /* the file is one part, and what stands in several places is repeated */
   char up;           /* x, y or z: the axis that shall be up, where the file names its own; 0: left alone */
+  bool up_unasked;   /* no option says so, but the command */
   double unit;       /* in metres: the unit that coordinates shall have, where the file names its own; 0: left alone */
   unsigned seconds;  /* of processor time that the importer may take; 0: by the size of the file */
 } mesh_options;

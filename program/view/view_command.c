@@ -14,8 +14,8 @@
 #include "program/view/view.h"
 
 #define PLACE(member) offsetof(view_options, member)
-/* Rays of --sky, at most. */
-enum { SKY_MOST = 1 << 24 };
+/* SKY_MOST: rays of --sky. UP_UNASKED: --up is not given. */
+enum { SKY_MOST = 1 << 24, UP_UNASKED = -1 };
 
 static const option option_rows[] = {
     OPTIONS_SCENE(view_options, scene),
@@ -91,7 +91,7 @@ static const command_line command = {
         "--to writes a row of bits for each point: in npy, numpy.unpackbits(numpy.load(FILE)['sees'],\n"
         "axis=1, count=COLUMNS, bitorder='little') is the matrix; raw has the same bytes; text and csv list\n"
         "the pairs that see each other, from and to, counted from 0. Two points at one place do not.\n\n"
-        "  slabcast view --builtin city:400 --points ground.csv --sky 1000 -o sky.csv\n"
+        "  slabcast view --builtin city:400 --up y --points ground.csv --sky 1000 -o sky.csv\n"
         "  slabcast view --mesh town.obj --points walls.npy --suns june.csv -o hours.ply\n"
         "  slabcast view --mesh town.obj --points seats.csv --to lamps.csv -o sees.npy",
     .options = option_rows,
@@ -391,15 +391,22 @@ done:
   return code;
 }
 
+/* Sky and meshes have the same axis up. */
+static void set_up(view_options *options) {
+  const int asked = options->up != UP_UNASKED;
+  if (!asked) options->up = 0;
+  (asked ? scene_source_up : scene_source_up_unasked)(options->scene, "zyx"[options->up]);
+}
+
 static int command_main(int argc, char **argv) {
-  view_options options = {.scene = scene_source_create()};
+  view_options options = {.scene = scene_source_create(), .up = UP_UNASKED};
   if (!options.scene) {
     complain("out of memory");
     return EXIT_FAILED;
   }
   int code = options_parse(&command, argc, argv, &options, NULL);
   if (options.shard.count > 0) scene_source_make_digest(options.scene); /* for its label */
-  scene_source_up(options.scene, "zyx"[options.up]);
+  set_up(&options);
   if (code == OPTIONS_RUN) code = check_options(&options);
   if (code == OPTIONS_RUN) code = view(&options);
   scene_source_destroy(options.scene);
