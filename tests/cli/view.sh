@@ -93,8 +93,8 @@ if ((native)); then
   echo -1 0 -1 1 10 1 >tower_y.txt
   view --boxes tower_y.txt --points beside.txt --suns <(echo 270 45 0.25) --up y | near 0 0 0.25 0.25
   view --boxes tower_y.txt --points <(printf '0 0 6\n0 0 -6\n') --suns <(echo 0 45) --up y | near 0 0 1
-  view --boxes tower_y.txt --points beside.txt --sky 4000 --up y >up_y.out
-  view --boxes tower.txt --points beside.txt --sky 4000 | near 0.002 $(<up_y.out)
+  mapfile -t same < <(view --boxes tower_y.txt --points beside.txt --sky 4000 --up y)
+  view --boxes tower.txt --points beside.txt --sky 4000 | near 0.002 "${same[@]}"
   # glTF calls y up: its triangle above the point is turned with the sky, or both are left.
   gltf='{"asset": {"version": "2.0"}, "buffers": [{"byteLength": 36, "uri": "data:application/octet-stream;base64,'
   gltf+=$(printf '%s\n' -9 5 -9 0 5 9 9 5 -9 | "$1" f '<f4' '(3, 3)' False | { cat >corner.npy && npy_data corner.npy | base64 -w0; })
@@ -205,10 +205,10 @@ resume() {
   shift
   rm -f "$file"
   head -c "$(($(stat -c %s "$whole") * 3 / 5 | 1))" "$whole" >"$file.part"
-  for turn in 1 2; do
+  for state in part finished; do
     expect_exit 0 slabcast view "$@" -o "$file" --resume --json part.json
     expect_same "$whole" "$file"
-    (($(sed -n 's/.*"resumed": \([0-9]*\).*/\1/p' part.json) > 100)) || fail "$file: all was cast again: $(<part.json)"
+    (($(sed -n 's/.*"resumed": \([0-9]*\).*/\1/p' part.json) > 100)) || fail "$file, $state: all was cast again: $(<part.json)"
   done
   [[ ! -e $file.part ]] || fail "$file.part is still there"
   expect_exit 1 slabcast view "${@/city:40/city:41}" -o "$file" --resume
