@@ -42,8 +42,8 @@ static int make_part(view_job *job) {
   part->normals = normals ? malloc(rows * 3 * sizeof *part->normals) : NULL;
   part->sums = bits ? NULL : malloc(rows * sizeof *part->sums);
   part->bits = bits ? malloc(rows * view_words(job) * sizeof *part->bits) : NULL;
-  if (part->points && part->places && part->origins && (part->normals || !normals) && (bits ? part->bits != NULL : part->sums != NULL))
-    return EXIT_DONE;
+  const bool of_points = part->points && part->places && part->origins && (part->normals || !normals);
+  if (of_points && (part->bits || part->sums)) return EXIT_DONE;
   complain("out of memory for parts of %zu %s", rows, plural(rows, "point", "points"));
   return EXIT_FAILED;
 }
@@ -127,8 +127,8 @@ typedef struct checked_rows {
 
 static void tell_wrong(const view_job *job, uint64_t point) {
   if (job->tally.wrong == 0)
-    complain("mismatch at point %" PRIu64 ": %s from its rays, one by one, %s", point,
-             job->part.bits ? "the bits" : "the sums", job->part.bits ? "are others" : "are others");
+    complain("mismatch at point %" PRIu64 ": the %s of its row of rays are not what single rays give", point,
+             job->part.bits ? "bits" : "sums");
 }
 
 /* Receives the results of these rays, which the caster has checked. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # flipped.sh [FLIPS] [SEED]: `cast --check` ends with 3 and names a ray when a bit of what it reads back is flipped, every
-# time. Runs under the flipping layer (OPENCL_LAYERS).
+# time, and `view --check` a point. Runs under the flipping layer (OPENCL_LAYERS).
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
 flips=${1:-6} seed=${2:-20260101}
@@ -26,4 +26,19 @@ for ((i = 0; i < flips; i++)); do
   grep -q ' 1 flipped$' report || fail "nothing was flipped by SLAB_FLIP=$SLAB_FLIP: $(<report)"
   expect_stderr "slabcast: mismatch at ray"
 done
-echo "$flips bits flipped, $flips seen by --check"
+
+# A matrix whose words have no bit to spare. What the check itself reads back comes behind the matrix.
+view=(view --builtin boxes:40 --points points.txt --to others.txt)
+for ((i = 0; i < 64; i++)); do echo "$((RANDOM % 20 - 10)) $((RANDOM % 20 - 10)) $((RANDOM % 20 - 10))"; done >others.txt
+head -n 5 others.txt >points.txt
+unset SLAB_FLIP
+expect_exit 0 slabcast "${view[@]}" -o matrix.raw
+reads=$(sed -n 's/.*: \([0-9]*\) read-backs.*/\1/p' report)
+expect_exit 0 slabcast "${view[@]}" --check
+for ((i = 0; i < flips; i++)); do
+  export SLAB_FLIP=$((1 + RANDOM % reads)):$((RANDOM * 32768 + RANDOM))
+  expect_exit 3 slabcast "${view[@]}" --check -o out.raw
+  grep -q ' 1 flipped$' report || fail "nothing was flipped by SLAB_FLIP=$SLAB_FLIP: $(<report)"
+  expect_stderr "slabcast: mismatch at point" "5 points checked, 1 differs from its rays"
+done
+echo "$((2 * flips)) bits flipped, $((2 * flips)) seen by --check"
