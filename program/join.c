@@ -24,7 +24,7 @@ static const option option_rows[] = {
 static const command_line command = {
     .usage = "join SHARD... -o FILE",
     .about =
-        "Puts the npy outputs of `slabcast cast --shard` together; offsets of --query all\n"
+        "Puts the npy outputs of `slabcast cast --shard` (or view) together; offsets of --query all\n"
         "(SHARD.offsets.npy) are found and joined too. Each shard knows its place: they may be named in any\n"
         "order, and one that is missing, named twice or of another scene, other rays or other options is\n"
         "refused. Arrays that are no shards are joined in the order given. Slices in raw or text are put\n"

@@ -79,7 +79,7 @@ static const option option_rows[] = {
 };
 
 static const command_line command = {
-    .usage = "view SCENE... --points FILE|- --sky N|--suns FILE|--to FILE [-o FILE|-] [options]",
+    .usage = "view SCENE... --points FILE|- --sky N | --suns FILE | --to FILE [-o FILE|-] [options]",
     .about =
         "Sums rays up where they are cast: one number a point, and no ray is stored. SCENE is any mix of the\n"
         "first eight options. Without -o, and on a terminal, a line on stderr tells mean, least and most.",
@@ -91,9 +91,11 @@ static const command_line command = {
         "--to writes a row of bits for each point: in npy, numpy.unpackbits(numpy.load(FILE)['sees'],\n"
         "axis=1, count=COLUMNS, bitorder='little') is the matrix; raw has the same bytes; text and csv list\n"
         "the pairs that see each other, from and to, counted from 0. Two points at one place do not.\n\n"
-        "  slabcast view --builtin city:400 --up y --points ground.csv --sky 1000 -o sky.csv\n"
-        "  slabcast view --mesh town.obj --points walls.npy --suns june.csv -o hours.ply\n"
-        "  slabcast view --mesh town.obj --points seats.csv --to lamps.csv -o sees.npy",
+        "  slabcast view --mesh town.obj --points ground.csv --sky 1000 -o sky.csv\n"
+        "  slabcast view --mesh town.obj --points walls.npy --suns june.csv \\\n"
+        "    -o hours.ply\n"
+        "  slabcast view --mesh town.obj --points seats.csv --to lamps.csv \\\n"
+        "    -o sees.npy",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };
