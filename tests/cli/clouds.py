@@ -1,6 +1,8 @@
-"""clouds.py PLY POINTS VALUES SUMMARY: the points of a PLY file that `slabcast view` wrote are those of the csv POINTS, each
-with its normal, its value of the csv VALUES and its index, less those without a value; the colours rise with the values,
-and the summary has their mean, least and most."""
+"""clouds.py PLY POINTS VALUES SUMMARY: what `slabcast view` wrote as PLY are the points of the csv POINTS.
+
+Each has its normal, its value of the csv VALUES and its index; those without a value are left out. Colours rise with
+the values, and the summary has their mean, least and most.
+"""
 
 import csv
 import json

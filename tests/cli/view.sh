@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# view.sh: what points see of sky, sun and each other: values that geometry gives in closed form, matrices by hand, every
-# format, slices, parts that go on, and --check.
+# view.sh MAKE_NPY: what points see of sky, sun and each other: values that geometry gives in closed form, matrices by
+# hand, every format, slices, parts that go on, and --check.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
-clouds=$(dirname "${BASH_SOURCE[0]}")/clouds.py
+clouds=$(dirname "${BASH_SOURCE[0]}")/clouds.py make_npy=$1
 native=0
 [[ $SLABCAST_BACKENDS != native ]] || native=1
 
@@ -97,7 +97,7 @@ if ((native)); then
   view --boxes tower.txt --points beside.txt --sky 4000 | near 0.002 "${same[@]}"
   # glTF calls y up: its triangle above the point is turned with the sky, or both are left.
   gltf='{"asset": {"version": "2.0"}, "buffers": [{"byteLength": 36, "uri": "data:application/octet-stream;base64,'
-  gltf+=$(printf '%s\n' -9 5 -9 0 5 9 9 5 -9 | "$1" f '<f4' '(3, 3)' False | { cat >corner.npy && npy_data corner.npy | base64 -w0; })
+  gltf+=$(printf '%s\n' -9 5 -9 0 5 9 9 5 -9 | "$make_npy" f '<f4' '(3, 3)' False | { cat >corner.npy && npy_data corner.npy | base64 -w0; })
   gltf+='"}], "bufferViews": [{"buffer": 0, "byteLength": 36}], "accessors": [{"bufferView": 0, "componentType": 5126,'
   gltf+='"count": 3, "type": "VEC3", "min": [-9, 5, -9], "max": [9, 5, 9]}], "meshes": [{"primitives": [{"attributes":'
   gltf+='{"POSITION": 0}}]}], "nodes": [{"mesh": 0}], "scenes": [{"nodes": [0]}], "scene": 0}'
@@ -174,11 +174,11 @@ slabcast view "${city[@]}" --points - --sky 500 --up y -o - <hit.csv 2>err | cmp
 # The values go with their points, whatever the format of these.
 awk -F, 'NR > 1 { print $5, $6, $7, $1, $3, $4 }' hit.csv | sed 's/nan/0/; s/inf/1/' >hit.txt
 slabcast view "${city[@]}" --points hit.txt --sky 64 -o want.npy
-tr ' ' '\n' <hit.txt | "$1" f '<f4' "($count, 6)" False >hit.npy
+tr ' ' '\n' <hit.txt | "$make_npy" f '<f4' "($count, 6)" False >hit.npy
 slabcast view "${city[@]}" --points hit.npy --sky 64 -o got.npy
 expect_same want.npy got.npy
 cut -d' ' -f1-3 hit.txt >bare.txt
-tr ' ' '\n' <bare.txt | "$1" f '<f4' "($count, 3)" False >bare.npy
+tr ' ' '\n' <bare.txt | "$make_npy" f '<f4' "($count, 3)" False >bare.npy
 npy_data bare.npy >bare.raw
 for points in bare.txt bare.npy bare.raw; do slabcast view "${city[@]}" --points $points --sky 64 -o ${points##*.}.npy; done
 expect_same txt.npy npy.npy
