@@ -19,14 +19,15 @@ bool sums_ray_is_valid(const slab_ray *ray) {
 typedef struct row_of_rays {
   const slab_ray *rays;
   uint32_t columns;
-  const uint8_t *any; /* NULL: the results are t */
+  bool has_t; /* the results are t, else any */
+  const uint8_t *any;
   const float *t;
 } row_of_rays;
 
 static bool counts(const row_of_rays *row, uint32_t column) { return sums_ray_is_valid(&row->rays[column]); }
 
 static bool is_hit(const row_of_rays *row, uint32_t column) {
-  return row->any ? row->any[column] != 0 : row->t[column] < INFINITY;
+  return row->has_t ? row->t[column] < INFINITY : row->any[column] != 0;
 }
 
 /* ---- sums ------------------------------------------------------------------ */
@@ -50,7 +51,7 @@ static float sum_of_segment(const row_of_rays *row, uint32_t at) {
 
 static double sum_of_row(const row_of_rays *row) {
   double sum = 0;
-  for (uint64_t at = 0; at < row->columns; at += SEGMENT) sum += sum_of_segment(row, (uint32_t)at);
+  for (uint64_t at = 0; at < row->columns; at += SEGMENT) sum += (double)sum_of_segment(row, (uint32_t)at);
   return sum;
 }
 
@@ -81,7 +82,7 @@ static slab_sum sum_of(const row_of_rays *row, const float *weights) {
   }
   sum.open = (double)open * 0x1p-32;
   sum.blocked = (double)blocked * 0x1p-32;
-  if (row->any) return sum;
+  if (!row->has_t) return sum;
   sum.least = least_of(row);
   sum.mean = sum.hits ? (float)(sum_of_row(row) / sum.hits) : INFINITY;
   return sum;
@@ -109,13 +110,13 @@ static void bits_of(const row_of_rays *row, uint32_t *words) {
 
 size_t sums_size(const slab_results *wanted, uint32_t columns) {
   if (wanted->type == SLAB_RESULT_HISTOGRAM) return wanted->bins * sizeof(uint32_t);
-  if (wanted->type == SLAB_RESULT_BITS) return ((size_t)columns + 31) / 32 * sizeof(uint32_t);
+  if (wanted->type == SLAB_RESULT_BITS) return ((size_t)columns - 1) / 32 * sizeof(uint32_t) + sizeof(uint32_t);
   return sizeof(slab_sum);
 }
 
 void sums_of(const slab_results *wanted, slab_query query, const slab_ray *rays, uint32_t columns, const void *results,
              void *row) {
-  const row_of_rays of = {rays, columns, query == SLAB_ANY ? results : NULL, query == SLAB_ANY ? NULL : results};
+  const row_of_rays of = {.rays = rays, .columns = columns, .has_t = query != SLAB_ANY, .any = results, .t = results};
   if (wanted->type == SLAB_RESULT_HISTOGRAM) {
     histogram_of(&of, wanted, row);
   } else if (wanted->type == SLAB_RESULT_BITS) {

@@ -12,7 +12,7 @@
 /* Whether a ray is valid. */
 bool sums_ray_is_valid(const slab_ray *);
 
-/* Bytes of a row's result. */
+/* Bytes of a row's result; columns is not 0. */
 size_t sums_size(const slab_results *, uint32_t columns);
 
 /* Writes to `row` the result of `wanted`'s type (sums, a histogram or bits) for `columns` rays, whose results of the

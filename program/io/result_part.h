@@ -11,8 +11,8 @@
 
 typedef struct part {
   output *out;
-  uint64_t place; /* offset of the next byte; below the output's size while there is data to compare */
-  uint64_t start; /* offset of the first row, after the header if any */
+  uint64_t place;   /* offset of the next byte; below the output's size while there is data to compare */
+  uint64_t start;   /* offset of the first row, after the header if any */
   uint64_t overlap; /* rays of an earlier run that are cast again and compared; 0: as many as is usual */
 } part;
 

@@ -10,7 +10,7 @@
 
 typedef struct result_field {
   const char *name;
-  char kind;      /* f: float, u: uint32_t, b: uint8_t, U: uint64_t, D: double, B: an array of uint8_t, in npy and raw */
+  char kind; /* f: float, u: uint32_t, b: uint8_t, U: uint64_t, D: double, B: an array of uint8_t, in npy and raw */
   unsigned count; /* 3: a vector with columns name_x, name_y, name_z; of B any number */
 } result_field;
 

@@ -77,12 +77,12 @@ void view_face(const view_target *, const float place[3], const float *normal, u
 /* Points with their results. */
 typedef struct view_part {
   size_t capacity, rows;
-  uint64_t first;             /* index of the first point in its file */
-  slab_ray *points;           /* as they are read: the direction is the normal */
-  float *places, *normals;    /* three a point; normals: NULL without */
-  float *origins;             /* where rays begin */
-  slab_sum *sums;             /* NULL: bits */
-  uint32_t *bits;             /* words a row: view_words */
+  uint64_t first;          /* index of the first point in its file */
+  slab_ray *points;        /* as they are read: the direction is the normal */
+  float *places, *normals; /* three a point; normals: NULL without */
+  float *origins;          /* where rays begin */
+  slab_sum *sums;          /* NULL: bits */
+  uint32_t *bits;          /* words a row: view_words */
 } view_part;
 
 /* What is told of all points. */
@@ -113,7 +113,7 @@ typedef struct view_job {
 } view_job;
 
 /* Words of a row of bits. */
-static inline size_t view_words(const view_job *job) { return ((size_t)job->target.columns + 31) / 32; }
+static inline size_t view_words(const view_job *job) { return ((size_t)job->target.columns - 1) / 32 + 1; }
 
 /* The points of a part: a part of so many is cast at once. */
 size_t view_part_rows(const view_job *);

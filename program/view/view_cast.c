@@ -85,8 +85,7 @@ static slab_rays set_of(const view_job *job) {
   const view_target *target = &job->target;
   const view_part *part = &job->part;
   const uint32_t rows = (uint32_t)part->rows;
-  if (target->kind == VIEW_POINTS)
-    return slab_rays_pairs(part->origins, rows, target->directions, target->columns);
+  if (target->kind == VIEW_POINTS) return slab_rays_pairs(part->origins, rows, target->directions, target->columns);
   slab_rays set = slab_rays_directions(part->origins, rows, target->directions, target->columns);
   if (target->kind == VIEW_SKY) set.normals = part->normals;
   return set;

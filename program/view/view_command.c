@@ -34,8 +34,8 @@ static const option option_rows[] = {
      "(degrees above the horizon) and hours (default: 1)",
      0, 0},
     {"--to", "FILE|-", OPTION_TEXT, PLACE(to), "who sees whom: other points, as those of --points", 0, 0},
-    {"-o", "FILE|-", OPTION_TEXT, PLACE(out),
-     "where results go, - for stdout; without it they are only summed up", 0, 0},
+    {"-o", "FILE|-", OPTION_TEXT, PLACE(out), "where results go, - for stdout; without it they are only summed up", 0,
+     0},
     {"--offset", "D", OPTION_REAL, PLACE(offset),
      "begin rays so far off the surface, along the normal, or up without one\n"
      "(default: 2^-20 of the largest coordinate of scene and point: 1 cm at\n"
@@ -105,8 +105,7 @@ static const command_line command = {
 static int check_target(const view_options *options) {
   const int given = (options->sky != NULL) + (options->suns != NULL) + (options->to != NULL);
   uint64_t rays = 0;
-  if (given != 1)
-    return options_refuse(&command, "%s of --sky, --suns and --to is wanted", given ? "only one" : "one");
+  if (given != 1) return options_refuse(&command, "%s of --sky, --suns and --to is wanted", given ? "only one" : "one");
   if (!options->sky || !strcmp(options->sky, "tregenza") || !strcmp(options->sky, "reinhart")) return OPTIONS_RUN;
   if (parse_count(options->sky, &rays) && rays >= 1 && rays <= SKY_MOST) return OPTIONS_RUN;
   return options_refuse(&command, "option --sky: \"%s\" is not tregenza, reinhart or a whole number from 1 to %d",
@@ -194,8 +193,7 @@ static void lift(view_job *job) {
   const real_option *offset = &job->options->offset;
   job->lift = (view_lift){.given = offset->given, .distance = (double)offset->value};
   for (int k = 0; k < 3 && job->stats.lower[k] <= job->stats.upper[k]; k++)
-    job->lift.reach =
-        fmax(job->lift.reach, fmax(fabs((double)job->stats.lower[k]), fabs((double)job->stats.upper[k])));
+    job->lift.reach = fmax(job->lift.reach, fmax(fabs((double)job->stats.lower[k]), fabs((double)job->stats.upper[k])));
   if (target->kind == VIEW_POINTS)
     view_lift_points(&job->lift, target->up, target->places, target->normals, target->columns, target->directions);
 }
@@ -254,8 +252,8 @@ static void prepare(view_job *job) {
   const uint64_t resumed = job->results ? result_file_resumed(job->results) : 0;
   const uint64_t total = count == ROWS_UNKNOWN || count > UINT64_MAX / columns ? 0 : count * columns;
   job->tally.first_invalid = job->cast.tally.first_invalid = UINT64_MAX;
-  job->tally.least = INFINITY;
-  job->tally.most = -INFINITY;
+  job->tally.least = (double)INFINITY;
+  job->tally.most = -(double)INFINITY;
   job->cast.scene = job->scene;
   job->cast.device = job->device.name;
   job->cast.query = SLAB_ANY;
@@ -280,7 +278,8 @@ static void warn_of_rounding(const view_job *job) {
 
 static void warn_of_invalid(const view_tally *tally) {
   if (tally->invalid)
-    complain("warning: %" PRIu64 " of %" PRIu64 " %s %s nothing (NaN, infinite or beyond 2^60, normals too); the first "
+    complain("warning: %" PRIu64 " of %" PRIu64
+             " %s %s nothing (NaN, infinite or beyond 2^60, normals too); the first "
              "is point %" PRIu64 ", counted from 0",
              tally->invalid, tally->points, plural(tally->points, "point", "points"),
              plural(tally->invalid, "is invalid and sees", "are invalid and see"), tally->first_invalid);
