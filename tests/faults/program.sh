@@ -146,6 +146,9 @@ make_scene() {
   done
   slabcast cast --builtin boxes:40 --rays rays.npy -o hits.npy
   awk 'BEGIN { print "mask"; for (i = 0; i < 300; i++) print i % 2 }' >masks.csv
+  printf '%s\n' x,y,z,nx,ny,nz 0,0,0,0,0,1 9,0,0,1,0,0 0,9,1,0,0,0 >points.csv
+  printf '%s\n' x,y,z 0,0,9 9,9,0 >others.csv
+  printf '%s\n' azimuth,altitude 90,45 180,60 >suns.csv
   printf 'g wheel\nv -3 -1.5 -1.5\nv -3 6.5 -1.5\nv -3 -1.5 6.5\nv 0 0 0\nf 1 2 3\nf 2 3 4\n' >mesh.obj
   printf '%s\n' '1 0 0 2 0 1 0 0 0 0 1 0' '2 0 0 0 0 2 0 0 0 0 2 3' >places.txt
 }
@@ -163,6 +166,8 @@ strike cast --builtin boxes:2000 --rays ../rays.npy --query all -o out.npy --jso
 strike cast --builtin boxes:40 --rays ../rays.npy --masks ../masks.csv --after ../hits.npy --shard 1/2 -o out.npy
 strike cast --mesh ../mesh.obj --rays ../rays.npy --points -o out.csv
 strike cast --instances ../places.txt --of ../mesh.obj --rays ../rays.npy -o out.npy
+strike view --builtin boxes:40 --points ../points.csv --sky 40 -o out.csv --check
+strike view --builtin boxes:40 --points ../points.csv --to ../others.csv --shard 1/2 -o out.npy
 strike rays camera --builtin boxes:40 --size 16x9 -o out.npy
 strike render --builtin boxes:40 --size 16x9 --shade depth -o out.png
 strike demo --size 16x9 -o out.png
@@ -170,6 +175,7 @@ every=3 strike verify --group closest,garbage --rays 8 --json out.json
 every=7 strike bench --quick --seconds 0 --processor-time --group batch --csv out.json --json more.json
 if [[ $kind == memory ]]; then
   strike cast --mesh ../mesh.obj --rays ../rays.npy -o out.ply
+  strike view --builtin boxes:40 --points ../points.csv --suns ../suns.csv -o out.ply --json summary.json
   strike join ../distance.0.npy ../distance.1.npy -o out.npy
   strike join ../all.0.npy ../all.1.npy -o out.npy
 fi

@@ -1,5 +1,6 @@
 /* The reader of ray files. FUZZ_FORMAT is the format of the bytes: npy, raw, text. For any bytes, reading the file
  * whole, in pieces, in shards and through a pipe must give the same rays, or one complaint each. */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,18 @@ static long read_rays(const ray_options *options, uint64_t skipped, size_t step,
   ray_source_close(source);
   claim(failed ? fuzz_complaints() == before + 1 : fuzz_complaints() - before <= (count == 0));
   return failed ? -1 : (long)count;
+}
+
+/* Points take as few bytes as rays, or fewer: "0,0,0". */
+static void read_as_points(const ray_options *options, size_t size) {
+  const size_t room = size / 5 + 2;
+  slab_ray *points = malloc(room * sizeof *points);
+  ray_options of_points = *options;
+  claim(points != NULL);
+  of_points.of = ROWS_OF_POINTS;
+  const long count = read_rays(&of_points, 0, room, points, room);
+  for (long i = 0; i < count; i++) claim(points[i].t_min == 0 && points[i].t_max > FLT_MAX);
+  free(points);
 }
 
 /* The rays from `first` on must be the same when they are read in another way. */
@@ -111,6 +124,7 @@ long fuzz_one(const uint8_t *data, size_t size) {
   if (format == FORMAT_RAW && count > 0) claim(memcmp(rays, data, size) == 0);
   if (format == FORMAT_NPY) header_survives(data, size);
   read_other_ways(options, data, size, rays, count);
+  read_as_points(&options, size);
   free(rays);
   return count < 0 ? FUZZ_REFUSED : count;
 }
