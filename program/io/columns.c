@@ -68,7 +68,7 @@ const column_names columns_of_hits = SOME_COLUMNS("hits", hit_columns);
 static const named_column sun_columns[] = {
     [SUNS_AZIMUTH] = {"azimuth|az", 0, COLUMN_NEEDED, 0},
     [SUNS_ALTITUDE] = {"altitude|alt|elevation|el", 0, COLUMN_NEEDED, 0},
-    [SUNS_HOURS] = {"hours|hour|weight|h", 0, COLUMN_FREE, 1},
+    [SUNS_HOURS] = {"hours|duration|weight", 0, COLUMN_FREE, 1},
 };
 const column_names columns_of_suns = SOME_COLUMNS("suns", sun_columns);
 

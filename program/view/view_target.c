@@ -108,25 +108,33 @@ static int keep_suns(view_target *t, const char *path, const table *suns) {
   return EXIT_FAILED;
 }
 
+/* Makes directions of the angles that keep_suns left in their place. */
+static int aim_at_suns(view_target *t, const char *path, size_t rows) {
+  float *directions = malloc((size_t)t->columns * 3 * sizeof *directions);
+  if (!directions) return no_room();
+  const slab_status status = slab_sun_directions(t->directions, t->directions + rows, t->columns, directions);
+  free(t->directions);
+  t->directions = directions;
+  if (status != SLAB_OK) return complain_status(status, path);
+  turn(t->up, t->directions, t->columns);
+  return EXIT_DONE;
+}
+
+static int read_suns(view_target *t, const char *path, const table *suns) {
+  if (suns->rows > INT32_MAX) {
+    complain("%s: %zu suns are more than %d", path, suns->rows, INT32_MAX);
+    return EXIT_FAILED;
+  }
+  int code = make_room(t, (uint32_t)suns->rows + (suns->rows == 0), true);
+  if (code == EXIT_DONE) code = keep_suns(t, path, suns);
+  return code == EXIT_DONE ? aim_at_suns(t, path, suns->rows) : code;
+}
+
 static int make_suns(view_target *t, const char *path) {
   table suns = {0};
   t->kind = VIEW_SUNS;
   if (read_table(path, &columns_of_suns, SUNS_HOURS, SUNS_HOURS + 1, &suns)) return EXIT_FAILED;
-  int code = EXIT_FAILED;
-  if (suns.rows > INT32_MAX)
-    complain("%s: %zu suns are more than 2147483647", path, suns.rows);
-  else
-    code = make_room(t, (uint32_t)suns.rows + (suns.rows == 0), true);
-  if (code == EXIT_DONE) code = keep_suns(t, path, &suns);
-  float *made = code == EXIT_DONE ? malloc((size_t)t->columns * 3 * sizeof *made) : NULL;
-  if (code == EXIT_DONE && !made) code = no_room();
-  if (code == EXIT_DONE) {
-    const slab_status status = slab_sun_directions(t->directions, t->directions + suns.rows, t->columns, made);
-    if (status != SLAB_OK) code = complain_status(status, path);
-    free(t->directions);
-    t->directions = made;
-    turn(t->up, t->directions, t->columns);
-  }
+  const int code = read_suns(t, path, &suns);
   table_free(&suns);
   return code;
 }
@@ -161,7 +169,7 @@ static int make_points(view_target *t, const char *path) {
   else if (rows.columns != 3 && rows.columns != 6)
     complain("%s: rows of %zu numbers; points have 3 (x y z) or 6 (with nx ny nz, their normals)", path, rows.columns);
   else if (rows.rows > INT32_MAX)
-    complain("%s: %zu points are more than 2147483647", path, rows.rows);
+    complain("%s: %zu points are more than %d", path, rows.rows, INT32_MAX);
   else
     code = split_points(t, &rows);
   t->rounding = rows.worst_rounding;

@@ -156,6 +156,8 @@ fi
 # ---- formats ----
 slabcast rays random "${city[@]}" --count 5000 --seed 2 -o rays.npy
 "$SLABCAST" cast "${city[@]}" --rays rays.npy --points -o hits.csv
+expect_exit 0 slabcast view "${city[@]}" --points hits.csv --suns suns.csv --up y -o hits.hours.csv
+[[ $(grep -c nan hits.hours.csv) == $(grep -c '^inf' hits.csv) ]] || fail "hits of a cast are no points with normals"
 { echo nx,name,ny,nz,x,y,z && awk -F, 'NR > 1 && $1 != "inf" { print $2 ",a " NR "," $3 "," $4 "," $9 "," $10 "," $11 }' hits.csv; } >hit.csv
 count=$(($(wc -l <hit.csv) - 1))
 ((count > 1000)) || fail "$count points show little"
