@@ -184,6 +184,27 @@ static void assert_bytes_of_lists(slab_scene *scene, const slab_ray *rays) {
   answers_free(&a);
 }
 
+/* Of a set its tables go up, of sums their weights and a number that counts invalid rays: no ray, and no result of one
+ * comes back. */
+static void assert_bytes_of_sets(slab_scene *scene, const slab_ray *rays) {
+  enum { ROWS = 40, COLUMNS = 75, CAST = ROWS * COLUMNS };
+  const float *floats = (const float *)(const void *)rays;
+  const slab_rays set = slab_rays_directions(floats, ROWS, floats + 5, COLUMNS);
+  const slab_source source = {.set = &set, .n = CAST};
+  const unsigned long long tables = (ROWS + COLUMNS) * 3 * sizeof(float);
+  uint8_t any[CAST];
+  float weights[COLUMNS] = {1.0f};
+  slab_sum sums[ROWS];
+  slab_results each = {.memory = any};
+  slab_results summed = {.memory = sums, .type = SLAB_RESULT_SUMS, .weights = weights};
+  under.pinned(1, PINNED_GIVEN);
+  assert_ok(slab_cast(scene, SLAB_ANY, &source, &each, NULL));
+  assert_bytes("any of a set", tables, CAST);
+  under.pinned(1, PINNED_GIVEN);
+  assert_ok(slab_cast(scene, SLAB_ANY, &source, &summed, NULL));
+  assert_bytes("sums of a set", tables + COLUMNS * sizeof(uint64_t) + sizeof(cl_uint), sizeof sums + sizeof(cl_uint));
+}
+
 /* What a query does not need is not copied: no skips where there are none, no count of invalid rays where nobody asks
  * for it. */
 static void no_byte_is_copied_in_vain(void **state) {
@@ -207,6 +228,7 @@ static void no_byte_is_copied_in_vain(void **state) {
     assert_bytes(answer_name(query), up + N * sizeof *skip + sizeof(cl_uint), down + sizeof(cl_uint));
   }
   assert_bytes_of_lists(scene, rays);
+  assert_bytes_of_sets(scene, rays);
   slab_scene_destroy(scene);
   slab_context_destroy(context);
   assert_gone();
