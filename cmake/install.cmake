@@ -53,7 +53,7 @@ install(
         host/include/slabcast_cl.h host/include/slabcast_cuda.h
   TYPE INCLUDE COMPONENT development)
 set(slab_example_folder ${CMAKE_INSTALL_DATAROOTDIR}/doc/slabcast/examples)
-set(slab_examples closest enqueue helpers sight_lines picking culling robot_cell occlusion sky_view walk)
+set(slab_examples closest enqueue helpers lidar_drive sight_lines picking culling robot_cell occlusion sky_view walk)
 list(TRANSFORM slab_examples REPLACE "(.+)" "examples/\\1.c")
 install(FILES ${slab_examples} DESTINATION ${slab_example_folder} COMPONENT development)
 # Of no package: those have a copyright file.

@@ -46,7 +46,7 @@ endif()
 
 # Examples that solve a problem: the programs, from which docs/examples.py draws, and their answers by other formulas.
 add_custom_target(slab_examples)
-set(slab_example_names sight_lines picking culling robot_cell sky_view)
+set(slab_example_names sight_lines picking culling robot_cell sky_view lidar_drive)
 if(MINGW)
   list(REMOVE_ITEM slab_example_names culling) # its C library has no timespec_get of C11
 endif()
