@@ -1,4 +1,4 @@
-"""The examples, run small: what they write, against brute force in float64, winding numbers and a known view factor."""
+"""The examples, run small: what they write, against brute force in float64, winding numbers and known view factors."""
 
 import runpy
 import subprocess
@@ -93,7 +93,7 @@ def test_each_has_a_picture_on_the_page():
     page = (docs / "examples.md").read_text()
     programs = [*EXAMPLES.glob("*.py"), *(EXAMPLES.parents[1] / "examples").glob("*.c")]
     names = {path.stem for path in programs} - {"closest", "enqueue", "helpers"}
-    assert {path.stem for path in (docs / "examples").glob("*.png")} == names and len(names) == 9
+    assert {path.stem for path in (docs / "examples").glob("*.png")} == names and len(names) == 13
     for name in names:
         assert f"](examples/{name}.png)" in page and f"/{name}." in page
         assert (docs / "examples" / f"{name}.png").stat().st_size <= 200_000
@@ -223,3 +223,114 @@ def test_sky_exposure_of_a_file(tmp_path, box_file):
     run("sky_exposure", tmp_path / "roofs.npy", "--mesh", box_file, "--spacing", 0.1, "--rays", 16, "--lowest", 0.5)
     rows = np.load(tmp_path / "roofs.npy")
     assert len(rows) == 100 and (rows["z"] == 1).all() and (rows["exposure"] == 1).all()
+
+
+def test_view_factors_are_within_three_sigma_of_the_closed_form(tmp_path):
+    printed = run("view_factors", tmp_path / "shares.npy", "--points", 2048, "--rays", 256, "--seed", 5)
+    rows, lines = np.load(tmp_path / "shares.npy"), printed.splitlines()
+    assert rows.shape == (2, 2048) and len(lines) == 2
+    # The catalog's values of unit squares, of which the program has formulas.
+    for row, line, known in zip(rows, lines, (0.199825, 0.200044)):
+        factor, sigma = row.mean(), row.std(ddof=1) / np.sqrt(len(row))
+        assert abs(factor - known) < 3 * sigma and 1e-4 < sigma < 4e-3
+        assert f": {factor:.5f} +- {sigma:.5f}, closed form {known:.6f}: " in line
+
+
+def sigmas_away(pair, turned):
+    """By how many sigma the factors of 60 seeds are off."""
+    factors = example("view_factors")
+    scene = factors["square"](*np.array(factors["PAIRS"][pair], np.float32))
+    rows = [factors["shares"](scene, factors["frames"](1024, seed, turned), 64) for seed in range(60)]
+    return np.array([(row.mean() - factors["known"](pair)) / (row.std(ddof=1) / 32) for row in rows])
+
+
+@pytest.mark.parametrize("pair", ["face to face", "at right angles"])
+def test_sigma_tells_how_far_view_factors_are_off(pair):
+    away = sigmas_away(pair, turned=True)
+    assert abs(away.mean()) < 0.7 and 0.7 < away.std() < 1.3 and np.abs(away).max() < 4
+
+
+def test_sigma_does_not_tell_the_error_that_all_points_share_without_turns():
+    assert abs(sigmas_away("at right angles", turned=False).mean()) > 1
+
+
+def test_points_of_view_factors_have_frames_that_are_turned_about_their_normal():
+    poses = example("view_factors")["frames"](500, 3)
+    assert poses.shape == (500, 3, 4) and np.abs(poses[:, :, 2] - [0, 0, 1]).max() == 0
+    assert np.abs(poses[:, :, :3] @ poses[:, :, :3].transpose(0, 2, 1) - np.eye(3)).max() < 1e-6
+    assert poses[:, :2, 3].min() >= 0 and poses[:, :2, 3].max() < 1 and (poses[:, 2, 3] == 0).all()
+    turns = np.arctan2(poses[:, 1, 0], poses[:, 0, 0])
+    assert np.abs(np.histogram(turns, 5, (-np.pi, np.pi))[0] - 100).max() < 40
+
+
+def test_the_sun_is_where_the_day_and_the_latitude_say():
+    table = example("sunlit_hours")["sun_table"]
+    for day, latitude in ((80, 50), (172, 40), (355, -30)):
+        azimuth, altitude = table(day, latitude, 1)
+        tilt = 23.45 * np.sin(2 * np.pi * (284 + day) / 365)
+        # At noon it is 90 - |latitude - declination| high, and it rises where cos(azimuth) = sin(tilt) / cos(latitude).
+        assert altitude.max() == pytest.approx(90 - abs(latitude - tilt), abs=1e-2)
+        rise = np.degrees(np.arccos(np.sin(np.radians(tilt)) / np.cos(np.radians(latitude))))
+        assert azimuth[0] == pytest.approx(rise, abs=0.3) and azimuth[-1] == pytest.approx(360 - rise, abs=0.3)
+        assert np.abs(altitude - altitude[::-1]).max() < 1e-9
+        hours = 2 / 15 * np.degrees(np.arccos(-np.tan(np.radians(tilt)) * np.tan(np.radians(latitude))))
+        assert len(altitude) / 60 == pytest.approx(hours, abs=0.03)
+
+
+def test_a_facade_in_the_open_has_the_hours_that_the_table_says(tmp_path):
+    printed = run("sunlit_hours", tmp_path / "hours.npy", "--blocks", 1, "--minutes", 10, "--day", 120)
+    azimuth, altitude = example("sunlit_hours")["sun_table"](120, 50, 10)
+    rows = np.load(tmp_path / "hours.npy")
+    # The west has the sun while its azimuth is over 180 degrees, the north while it is within 90 of 0, and so on.
+    for side, middle in enumerate((270, 90, 180, 0)):
+        before = np.abs((azimuth - middle + 180) % 360 - 180) < 90
+        known = np.float32(np.count_nonzero(before) * (10 / 60))
+        hours = rows["hours"][rows["side"] == side]
+        assert len(hours) > 20 and (hours == known).all()
+    assert f"{len(rows)} places, {len(azimuth)} positions" in printed and "in the open, south: " in printed
+
+
+def test_a_wall_takes_the_hours_while_the_sun_is_below_its_top():
+    sun = example("sunlit_hours")
+    azimuth, altitude = sun["sun_table"](355, 50, 2)
+    suns = slabcast.tables.sun_directions(azimuth, altitude)
+    # A wall without ends, 6 m high and 7 m south of the facade.
+    lower = np.array([[-9, 0, 0], [-np.inf, -8, 0]], np.float32)
+    upper = np.array([[9, 9, 12], [np.inf, -7, 6]], np.float32)
+    places = sun["places_on"](lower[:1], upper[:1], 1.5)
+    sun["sunlit"](lower, upper, places, suns, 2)
+    south = places[places["side"] == 2]
+    assert (south["y"] == 0).all() and len(np.unique(south["z"])) == 8
+    x, y, z = suns.T.astype(float)
+    for height in np.unique(south["z"]).astype(float):
+        above = z * 7 - (6 - height) * -y  # over the top, in lengths that do not vanish where it is near
+        assert np.abs(above).min() > 1e-5
+        known = np.float32(np.count_nonzero((y < 0) & (above > 0)) * (2 / 60))
+        assert (south["hours"][south["z"] == np.float32(height)] == known).all()
+    assert south["hours"].min() == 0 < south["hours"].max() == np.float32(np.count_nonzero(y < 0) * (2 / 60))
+
+
+def test_the_hours_of_a_town_are_those_of_boxes_in_float64(tmp_path):
+    sun = example("sunlit_hours")
+    azimuth, altitude = sun["sun_table"](100, 45, 20)
+    np.savetxt(tmp_path / "suns.csv", np.stack([azimuth, altitude], axis=-1), delimiter=",", fmt="%.17g")
+    below = "10,-5\n"
+    (tmp_path / "suns.csv").write_text(below + (tmp_path / "suns.csv").read_text())
+    named = "--blocks", 3, "--spacing", 2, "--minutes", 20
+    run("sunlit_hours", tmp_path / "table.npy", *named, "--table", tmp_path / "suns.csv")
+    run("sunlit_hours", tmp_path / "hours.npy", *named, "--day", 100, "--latitude", 45)
+    rows = np.load(tmp_path / "hours.npy")
+    assert (np.load(tmp_path / "table.npy") == rows).all()
+
+    lower, upper = (bound.astype(float) for bound in sun["town"](3))
+    suns = slabcast.tables.sun_directions(azimuth, altitude).astype(float)
+    points = np.stack([rows["x"], rows["y"], rows["z"]], axis=-1).astype(float)
+    lit, is_sure = np.zeros(len(rows)), np.ones(len(rows), bool)
+    for direction in suns:
+        t = np.stack([lower - points[:, None], upper - points[:, None]]) / direction
+        through = t.max(axis=0).min(axis=-1) - np.maximum(t.min(axis=0).max(axis=-1), 1e-3)
+        is_sure &= np.abs(through).min(axis=1) > 1e-4
+        lit += (through < 0).all(axis=1)
+    assert np.count_nonzero(is_sure) > 0.95 * len(rows) > 1000
+    assert (rows["hours"] == np.float32(lit * (20 / 60)))[is_sure].all()
+    assert len(np.unique(rows["hours"])) > 15 and (rows["hours"][rows["side"] == 3] < 4).all()
