@@ -41,7 +41,7 @@ def python(name: str, *arguments: str) -> str:
 def read_ply(path: Path) -> dict[str, np.ndarray]:
     """Its elements, each an array with the names of its properties; lists are of three."""
     header, data = path.read_bytes().split(b"end_header\n", 1)
-    kinds = {"float": "<f4", "uchar": "u1", "int": "<i4", "uint": "<u4"}
+    kinds = {"float": "<f4", "uchar": "u1", "ushort": "<u2", "int": "<i4", "uint": "<u4"}
     elements: dict[str, tuple[int, list[tuple]]] = {}
     for word in (line.split() for line in header.decode().splitlines()):
         if word[0] == "element":
@@ -106,8 +106,9 @@ def hemisphere(count: int) -> np.ndarray:
     return np.stack([radius * np.cos(angle), radius * np.sin(angle), np.sqrt(1 - k / count)], axis=-1)
 
 
-def lit(scene: slabcast.Scene, camera: Camera, shade, sun=(-0.45, -0.6, 0.66), rays: int = 64) -> np.ndarray:
-    """A picture by sun and sky: shade(hits, points) gives the colours of what is hit, `rays` go to the sky."""
+def lit(scene: slabcast.Scene, camera: Camera, shade, sun=(-0.45, -0.6, 0.66), rays: int = 64, told=None) -> np.ndarray:
+    """A picture by sun and sky: shade(hits, points) gives the colours of what is hit, `rays` go to the sky. Colours of
+    told(hits), which is the hits that a colour bar tells of, stay as they are."""
     sun = (sun / np.linalg.norm(sun)).astype(np.float32)
     picture, rng, dome = [], np.random.default_rng(5), hemisphere(rays)
     eye = camera.eye.astype(np.float32)
@@ -126,6 +127,8 @@ def lit(scene: slabcast.Scene, camera: Camera, shade, sun=(-0.45, -0.6, 0.66), r
         sky = 1 - scene.any(points[:, None], up).mean(axis=1)
         direct = np.maximum(normal @ sun, 0) * ~scene.any(points, sun)
         light = 0.6 * sky[:, None] * [0.9, 0.97, 1.1] + 0.75 * direct[:, None] * [1.1, 1.0, 0.86]
+        if told:
+            light[told(hits)] = 1
         strip = np.full((len(flat), 3), np.nan)
         strip[is_hit] = (shade(hits, points) ** 2.2 * light) ** (1 / 2.2)  # light adds up in linear numbers
         picture.append(strip.reshape(directions.shape))
@@ -147,6 +150,61 @@ def save(name: str, picture: np.ndarray, label=None, colors: int = 256) -> None:
     path.parent.mkdir(exist_ok=True)
     small.quantize(colors, Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path}: {path.stat().st_size} bytes", flush=True)
+
+
+# ---- charts ----
+
+PALE, FAINT = (214, 220, 232), (92, 102, 124)
+INFERNO = (0x1B0C41, 0x4A0C6B, 0x781C6D, 0xA52C60, 0xCF4446, 0xED6925, 0xFB9B06, 0xF7D13D, 0xFCFFA4)
+
+
+def night() -> np.ndarray:
+    """A picture of nothing, no finer than it is saved."""
+    return np.tile(NIGHT, (HEIGHT, WIDTH, 1))
+
+
+class Axes:
+    """A rectangle of a picture, from left, top to right, bottom in pixels, and what its sides mean: x and y go from the
+    first number of a pair to the second."""
+
+    def __init__(self, box: tuple[int, int, int, int], x: tuple[float, float], y: tuple[float, float]) -> None:
+        self.box, self.ends = box, (x, y)
+
+    def at(self, x, y):
+        """Pixels of a place."""
+        (left, top, right, bottom), (ends_x, ends_y) = self.box, self.ends
+        across = left + (np.asarray(x) - ends_x[0]) / (ends_x[1] - ends_x[0]) * (right - left)
+        return across, bottom - (np.asarray(y) - ends_y[0]) / (ends_y[1] - ends_y[0]) * (bottom - top)
+
+    def draw(self, draw, ticks_x: dict[float, str], ticks_y: dict[float, str], title: str, name_x: str = "") -> None:
+        left, top, right, bottom = self.box
+        draw.rectangle([left - 1, top - 1, right, bottom], None, FAINT)
+        for value, text in ticks_x.items():
+            x, _ = self.at(value, 0)
+            draw.line([(x, bottom), (x, bottom + 4)], PALE)
+            draw.text((x, bottom + 6), text, PALE, FONT, "ma")
+        for value, text in ticks_y.items():
+            _, y = self.at(0, value)
+            draw.line([(left - 5, y), (left - 1, y)], PALE)
+            draw.text((left - 8, y), text, PALE, FONT, "rm")
+        draw.text((left, top - 8), title, "white", FONT, "ls")
+        draw.text((right, bottom + 24), name_x, PALE, FONT, "ra")
+
+
+def color_bar(draw, box: tuple[int, int, int, int], stops, ticks: dict[float, str], ink=PALE) -> None:
+    """Upright; ticks: by the share of its height."""
+    left, top, right, bottom = box
+    for y in range(top, bottom):
+        share = (bottom - 1 - y) / (bottom - 1 - top)
+        draw.line([(left, y), (right, y)], tuple((ramp(share, *stops) * 255 + 0.5).astype(int)))
+    for share, text in ticks.items():
+        y = bottom - 1 - share * (bottom - 1 - top)
+        draw.line([(right, y), (right + 4, y)], ink)
+        draw.text((right + 8, y), text, ink, FONT, "lm")
+
+
+def put(picture: np.ndarray, colors: np.ndarray, left: int, top: int) -> None:
+    picture[top : top + colors.shape[0], left : left + colors.shape[1]] = colors
 
 
 # ---- the pictures ----
@@ -313,6 +371,196 @@ def walk(work: Path) -> None:
     beside(work, "walk")
 
 
+def sky_view(work: Path) -> None:
+    axes = Axes((70, 46, 70 + 1056, 46 + 440), (0, 720), (0, 300))
+    run(str(BIN / "sky_view"), str(work / "map.pfm"), "1056")
+    kind, size, _, data = (work / "map.pfm").read_bytes().split(b"\n", 3)
+    across, along = map(int, size.split())
+    assert kind == b"Pf" and (across, along) == (1056, 440)
+    values = np.frombuffer(data, "<f4").reshape(along, across)[::-1]
+    roofs = (0x26303F, 0x8FA3BF)
+    picture, is_house = night(), (values < 0)[..., None]
+    put(picture, np.where(is_house, ramp((-values - 8) / 72, *roofs), ramp(values, *INFERNO)), 70, 46)
+
+    def label(draw):
+        metres = {x: f"{x:g}" for x in range(0, 721, 120)}, {y: f"{y:g}" for y in range(0, 301, 60)}
+        title = "Sky view of a city's ground: the share of an even sky's light that arrives"
+        axes.draw(draw, *metres, title, "metres, to the east and to the north")
+        rays = across * along * 1024 / 1e6
+        told = f"{across} x {along} places, 1024 rays from each: {rays:.0f} million, of which none is stored"
+        draw.text((70, 510), told, PALE, FONT, "la")
+        draw.text((1152, 38), "sky view", "white", FONT, "ls")
+        color_bar(draw, (1152, 46, 1172, 246), INFERNO, {0: "0 %", 0.25: "25 %", 0.5: "50 %", 0.75: "75 %", 1: "100 %"})
+        draw.text((1152, 318), "roofs, height", "white", FONT, "ls")
+        color_bar(draw, (1152, 326, 1172, 486), roofs, {0: "8 m", 0.5: "44 m", 1: "80 m"})
+
+    save("sky_view", picture, label)
+
+
+def lidar_drive(work: Path) -> None:
+    run(str(BIN / "lidar_drive"), str(work / "cloud.ply"), "24", "1024")
+    ply, frames, shown, near, far = read_ply(work / "cloud.ply")["vertex"], 24, 11, 3, 60
+    picture = night()
+    # From above: 6.6 pixels a metre; each point in the colour of its turn, what stands on the ground last and larger.
+    above = Axes((70, 46, 70 + 1056, 46 + 264), (-50, 110), (-20, 20))
+    times = (0x3B4CC0, 0x35A7EA, 0x5FE3B0, 0xFFD166, 0xF0406A)
+    for is_ground, size in ((True, 1), (False, 2)):
+        some = ply[((ply["label"] == 0) == is_ground) & (ply["x"] > -50) & (np.abs(ply["y"]) < 20)]
+        some = some[np.argsort(-some["frame"].astype(int), kind="stable")]
+        column, row = (k.astype(int) for k in above.at(some["x"], some["y"]))
+        shade = ramp(some["frame"] / (frames - 1), *times) * (0.6 if is_ground else 1)
+        for pixel in range(size * size):
+            x, y = np.minimum(column + pixel % size, 70 + 1055), np.minimum(row + pixel // size, 46 + 263)
+            picture[y, x] = shade
+    # One turn as an image: a column a firing, with the left of the car left of the middle.
+    ranges = np.full((32, 1024), np.nan)
+    own = ply[ply["frame"] == shown]
+    ranges[own["beam"], (511 - own["firing"].astype(int)) % 1024] = own["range"]
+    image = ramp(np.log(ranges / near) / np.log(far / near), *reversed(INFERNO))
+    image = np.where(np.isnan(ranges)[..., None], NIGHT * 1.6, image).repeat(4, axis=0)
+    turn = Axes((70, 392, 70 + 1024, 392 + 128), (180, -180), (-28.75 - 0.625, 10.625))
+    put(picture, image, 70, 392)
+
+    def label(draw):
+        title = "A LiDAR drive from above: the points of 24 turns; a white dot where the car is when one begins"
+        above.draw(
+            draw, {x: f"{x:g}" for x in range(-40, 101, 20)}, {y: f"{y:g}" for y in (-20, 0, 20)}, title, "metres"
+        )
+        draw.text((1152, 38), "turn", "white", FONT, "ls")
+        color_bar(draw, (1152, 46, 1172, 310), times, {0: "first", 0.5: "12th", 1: "last"})
+        for frame in range(frames):
+            x, y = above.at(3 * frame, 0)
+            draw.ellipse([x - 2, y - 2, x + 2, y + 2], "white")
+        degrees = {180: "behind", 90: "left, 90°", 0: "ahead", -90: "right, -90°", -180: "behind"}
+        title = "The 12th turn as the sensor sees it: 32 beams high, 1024 firings wide; dark is out of reach"
+        turn.draw(draw, degrees, {10: "10°", 0: "0°", -15: "-15°", -28.75: "-29°"}, title)
+        draw.text((1152, 384), "range", "white", FONT, "ls")
+        metres = {float(np.log(m / near) / np.log(far / near)): f"{m} m" for m in (near, 6, 12, 25, far)}
+        color_bar(draw, (1152, 392, 1172, 520), INFERNO[::-1], metres)
+
+    save("lidar_drive", picture, label)
+
+
+def view_factors(work: Path) -> None:
+    python("view_factors", str(work / "shares.npy"), "--points", "16384")
+    rows, example = np.load(work / "shares.npy"), runpy.run_path(str(ROOT / "python/examples/view_factors.py"))
+    fine = Image.new("RGB", (WIDTH * FINE, HEIGHT * FINE), tuple((NIGHT * 255).astype(int)))
+    brush, count, first = ImageDraw.Draw(fine, "RGBA"), np.arange(1, rows.shape[1] + 1), 16
+    amber, charts = (255, 180, 84), []
+    for number, ((pair, edges), row) in enumerate(zip(example["PAIRS"].items(), rows)):
+        top, most = 44 + 266 * number, (0.012, 0.03)[number]
+        squares(brush, example, np.array(edges, np.float32), (196, top + 196), 130)
+        chart = Axes((450, top, 1240, top + 190), (np.log10(first), np.log10(len(row))), (-most, most))
+        charts.append((chart, pair, example["known"](pair), row, most))
+        # After each point more: the mean, and what the spread of the points so far lets expect.
+        mean = np.cumsum(row) / count
+        sigma = np.sqrt(np.maximum(np.cumsum(row**2) / count - mean**2, 0) / np.maximum(count - 1, 1))
+
+        def line(values, chart=chart, most=most):
+            places = chart.at(np.log10(count), np.clip(values, -most, most))
+            return [tuple(place) for place in np.stack(places, axis=-1)[first - 1 :] * FINE]
+
+        for times, strength in ((3, 46), (1, 70)):
+            brush.polygon([*line(times * sigma), *reversed(line(-times * sigma))], (*amber, strength))
+        brush.line(line(0 * mean), FAINT, 2)
+        brush.line(line(mean - example["known"](pair)), (255, 246, 200), 3)
+
+    def label(draw):
+        for chart, pair, known, row, most in charts:
+            left, top, right, _ = chart.box
+            factor, sigma = row.mean(), row.std(ddof=1) / np.sqrt(len(row))
+            title = f"error: {len(row)} points give {factor:.5f} ± {sigma:.5f}, the closed form is {known:.5f}"
+            high = round(most * 0.8, 2)
+            heights = {-high: f"-{high}", 0: "0", high: f"+{high}"}
+            points = {np.log10(n): f"{n}" for n in (16, 64, 256, 1024, 4096, 16384)}
+            chart.draw(draw, points, heights, title, "random points of the lower square")
+            told = "dark and bright band: 3 sigma and 1 sigma, by the spread of the points"
+            draw.text((right - 8, top + 8), told, amber, FONT, "ra")
+            draw.text((40, top - 8), f"unit squares {pair}", "white", FONT, "ls")
+        draw.text((40, 538), "yellow rays arrive, blue ones miss", PALE, FONT, "la")
+
+    save("view_factors", np.asarray(fine) / 255, label)
+
+
+def squares(brush, example, edges: np.ndarray, foot: tuple[int, int], unit: float) -> None:
+    """Two squares, and rays from a point of the first one, by parallel lines of sight."""
+
+    def at(*points):
+        x, y, z = np.array(points, float).T
+        across, along = foot[0] + unit * (x - 0.62 * y), foot[1] - unit * (0.18 * x + 0.32 * y + 0.92 * z)
+        return [tuple(place) for place in np.stack([across, along], axis=-1) * FINE]
+
+    corner, first, second = edges
+    other = at(corner, corner + first, corner + first + second, corner + second)
+    brush.polygon(at((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)), (79, 124, 196, 150))
+    point, directions = np.array([0.45, 0.4, 0], np.float32), slabcast.tables.hemisphere(96, cosine=True)
+    hits = example["square"](*edges).nearest(point, directions)
+    is_hit = slabcast.is_hit(hits)
+    ends = point + np.where(is_hit, hits["t"], 0.55)[:, None] * directions
+    for end in ends[~is_hit]:
+        brush.line(at(point, end), (96, 120, 170, 130), 2)
+    for end in ends[is_hit]:
+        brush.line(at(point, end), (255, 209, 102, 220), 2)
+    brush.polygon(other, (240, 64, 106, 90))
+    brush.line([*other, other[0]], (255, 140, 160, 255), 3)
+    for x, y in at(*ends[is_hit]):
+        brush.ellipse([x - 4, y - 4, x + 4, y + 4], (255, 246, 200, 255))
+
+
+def sunlit_hours(work: Path) -> None:
+    python("sunlit_hours", str(work / "hours.npy"), "--spacing", "0.5")
+    rows, example = np.load(work / "hours.npy"), runpy.run_path(str(ROOT / "python/examples/sunlit_hours.py"))
+    lower, upper = example["town"](6)
+    scene = slabcast.Scene()
+    scene.add_boxes(lower, upper)
+    scene.add_planes([0, 0, 1], 0)
+    # Of each side of a house a grid, whose cells the points of the picture look up.
+    grids = {}
+    begins = np.flatnonzero(np.diff(rows["house"] * 4 + rows["side"], prepend=-1))
+    for part in np.split(rows, begins[1:]):
+        rise = len(np.unique(part["z"]))
+        grids[part["house"][0], part["side"][0]] = part["hours"].reshape(rise, -1)
+    stops = (0x20123B, 0x4B2A86, 0xA1397F, 0xE8603C, 0xFDB32F, 0xFFF5B8)
+
+    def is_side(hits):
+        return (hits["geometry"] == 0) & (hits["normal"][:, 2] == 0)
+
+    def shade(hits, points):
+        colors = np.where((hits["geometry"] == 1)[:, None], color(0xA9B1BB), color(0xDDE0E4))
+        house, normal = hits["primitive"], hits["normal"]
+        side = np.where(normal[:, 0] != 0, normal[:, 0] > 0, 2 + (normal[:, 1] > 0)).astype(int)
+        for key, grid in grids.items():
+            own = np.flatnonzero(is_side(hits) & (house == key[0]) & (side == key[1]))
+            across = 1 - key[1] // 2
+            share = [(points[own, k] - lower[key[0], k]) / (upper - lower)[key[0], k] for k in (2, across)]
+            up, along = (np.clip((s * n).astype(int), 0, n - 1) for s, n in zip(share, grid.shape))
+            colors[own] = ramp(grid[up, along] / 12, *stops)
+        return colors
+
+    azimuth, altitude = example["sun_table"](80, 50, 5)
+
+    def label(draw):
+        ink = (20, 24, 32)
+        draw.text((40, 22), "Sunlit hours of facades on 21 March, 50° north", ink, FONT)
+        color_bar(draw, (40, 60, 58, 260), stops, {h / 12: f"{h} h" for h in (0, 3, 6, 9, 12)}, ink)
+        # The way of the sun: the rim is the horizon, the middle is overhead.
+        x, y, radius = 1160, 120, 76
+        draw.ellipse([x - radius, y - radius, x + radius, y + radius], (226, 234, 243), ink)
+        for turn, name in ((0, "N"), (90, "E"), (180, "S"), (270, "W")):
+            sine, cosine = np.sin(np.radians(turn)), np.cos(np.radians(turn))
+            draw.text((x + (radius + 13) * sine, y - (radius + 13) * cosine), name, ink, FONT, "mm")
+        for step, (turn, up) in enumerate(zip(np.radians(azimuth), altitude)):
+            far, size = radius * (90 - up) / 90, 4 if step % 12 == 6 else 1
+            px, py = x + far * np.sin(turn), y - far * np.cos(turn)
+            draw.ellipse([px - size, py - size, px + size, py + size], (224, 120, 20))
+        draw.text((x, y + radius + 36), "the sun's way, a dot an hour", ink, FONT, "ms")
+        draw.text((40, 532), "from the south-west: left are the west sides, right the south sides", ink, FONT, "ls")
+
+    camera = Camera((-92, -128, 116), (60, 58, -4), 27)
+    picture = lit(scene, camera, shade, told=is_side)
+    save("sunlit_hours", over(picture, color(0xAFC6DC)), label)
+
+
 def inside(work: Path) -> None:
     python("inside", str(work / "cells.npy"), "--cells", "56")
     cells, example = np.load(work / "cells.npy"), runpy.run_path(str(ROOT / "python/examples/inside.py"))
@@ -344,6 +592,10 @@ PICTURES = {
     "occlusion": occlusion,
     "walk": walk,
     "robot_cell": robot_cell,
+    "sky_view": sky_view,
+    "sunlit_hours": sunlit_hours,
+    "view_factors": view_factors,
+    "lidar_drive": lidar_drive,
 }
 
 
