@@ -3,8 +3,8 @@
  *   lidar_drive cloud.ply [FRAMES [FIRINGS]]
  *
  * A turn is a frame, of FIRINGS firings with 32 beams each. The car drives 3 m in a turn, so each firing has a pose of
- * its own. Sizes: 24 frames of 512 firings, 393216 rays, of which none is stored; a frame allocates nothing. Each point
- * has its range, firing, beam, label (the enum below) and frame.
+ * its own. Sizes: 24 frames of 512 firings, 393216 rays, of which none is stored; frames share their memory. Each
+ * point has its range, firing, beam, label (the enum below) and frame.
  *
  * Reference: at the begin of each turn the level beam ahead measures how far the car is from the house that ends the
  * street, and one 15 degrees down 1.9 m / sin(15 degrees). The program exits with 0 only where each differs by less
