@@ -51,13 +51,15 @@ static slab_status look_up(slab_scene *scene, const float *places, uint32_t n, c
   return slab_cast(scene, SLAB_ANY, &source, &results, NULL);
 }
 
-/* What lies below each place: parallel rays from 200 m above, a pixel of their picture for each place. */
-static slab_status look_down(slab_scene *scene, uint32_t across, uint32_t along, float *t) {
+/* The heights of roofs, by parallel rays from 200 m above, a pixel of their picture for each place; -inf: none. */
+static slab_status look_down(slab_scene *scene, uint32_t across, uint32_t along, float *heights) {
   const slab_camera above = {{EAST / 2.0f, NORTH / 2.0f, 200}, {0, 0, -1}, {EAST / 2.0f, 0, 0}, {0, -NORTH / 2.0f, 0}};
   const slab_rays set = slab_rays_orthographic(&above, across, along);
   const slab_source source = {.set = &set, .n = (size_t)across * along};
-  slab_results results = {.memory = t};
-  return slab_cast(scene, SLAB_DISTANCE, &source, &results, NULL);
+  slab_results results = {.memory = heights};
+  const slab_status status = slab_cast(scene, SLAB_DISTANCE, &source, &results, NULL);
+  for (size_t i = 0; !status && i < source.n; i++) heights[i] = 200 - heights[i]; /* they were distances */
+  return status;
 }
 
 /* A committed scene of boxes. */
@@ -96,7 +98,7 @@ static int write_map(const char *path, const float *map, uint32_t across, uint32
   return !fclose(file) && !failed;
 }
 
-/* Asks for the map, and tells its mean. t: room for as many floats as there are places. */
+/* Asks for the map, and tells its mean. map: room for as many floats as there are places. */
 static slab_status survey(slab_context *context, const float *directions, uint32_t rays, uint32_t across,
                           uint32_t along, float *map) {
   const uint32_t n = across * along;
@@ -114,8 +116,8 @@ static slab_status survey(slab_context *context, const float *directions, uint32
   uint32_t open = 0;
   double sky = 0;
   for (uint32_t i = 0; !status && i < n; i++) {
-    const int is_house = map[i] < 200;
-    map[i] = is_house ? map[i] - 200 : (float)(sums[i].open / sums[i].rays);
+    const int is_house = map[i] > 0;
+    map[i] = is_house ? -map[i] : (float)(sums[i].open / sums[i].rays);
     if (!is_house) open++, sky += (double)map[i];
   }
   if (!status) printf("%u places between houses see %.4f of the sky on average\n", open, sky / open);
