@@ -432,7 +432,7 @@ def lidar_drive(work: Path) -> None:
             x, y = above.at(3 * frame, 0)
             draw.ellipse([x - 2, y - 2, x + 2, y + 2], "white")
         degrees = {180: "behind", 90: "left, 90°", 0: "ahead", -90: "right, -90°", -180: "behind"}
-        title = "The 12th turn as the sensor sees it: 32 beams high, 1024 firings wide; dark is out of reach"
+        title = "The 12th turn as the sensor sees it: 32 beams high, 1024 firings wide; dark is where nothing stands"
         turn.draw(draw, degrees, {10: "10°", 0: "0°", -15: "-15°", -28.75: "-29°"}, title)
         draw.text((1152, 384), "range", "white", FONT, "ls")
         metres = {float(np.log(m / near) / np.log(far / near)): f"{m} m" for m in (near, 6, 12, 25, far)}

@@ -15,7 +15,7 @@
 
 enum { BEAMS = 32, LEVEL = 8, DOWN = 20, LOTS = 34 }; /* LEVEL, DOWN: two of the beams */
 enum { GROUND, HOUSES, CARS, POSTS, END };            /* labels, which are the ids of geometries */
-static const float HEIGHT = 1.9f, ADVANCE = 3, REACH = 120, END_AT = 100;
+static const float HEIGHT = 1.9f, ADVANCE = 3, END_AT = 100;
 static const double HAND_GROUND = 1.9 / 0.25881904510252074; /* sin(15 degrees) */
 
 /* A row of the file: 24 bytes without a gap. */
@@ -156,8 +156,7 @@ int main(int argc, char **argv) {
   if (!status) status = slab_scene_create(context, &scene);
   if (!status) status = build(scene);
   if (!status) status = make_beams(beams);
-  slab_rays set = slab_rays_beams(poses, firings, beams, BEAMS);
-  set.t_max = REACH;
+  const slab_rays set = slab_rays_beams(poses, firings, beams, BEAMS);
   uint32_t count = 0;
   double worst = 0;
   for (uint32_t frame = 0; !status && frame < frames; frame++) {

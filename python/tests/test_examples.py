@@ -254,6 +254,31 @@ def test_sigma_does_not_tell_the_error_that_all_points_share_without_turns():
     assert abs(sigmas_away("at right angles", turned=False).mean()) > 1
 
 
+def ends(name, monkeypatch, path, **others):
+    """What an example ends with where some of its functions are others."""
+    main = example(name)["main"]
+    main.__globals__.update(others)
+    monkeypatch.setattr(sys, "argv", [name, str(path)])
+    with pytest.raises(SystemExit) as told:
+        main()
+    return told.value.code
+
+
+def test_examples_end_with_an_error_where_their_reference_is_not_met(tmp_path, monkeypatch):
+    assert ends("view_factors", monkeypatch, tmp_path / "shares.npy") == 0
+    known = lambda pair: 0.2025  # 1.4 sigma away at right angles, 7 face to face
+    assert "within 3 sigma" in ends("view_factors", monkeypatch, tmp_path / "shares.npy", known=known)
+
+    exact = example("sunlit_hours")["sunlit"]
+
+    def one_is_off(lower, upper, places, suns, minutes):
+        exact(lower, upper, places, suns, minutes)
+        places["hours"][-1] = np.float32(minutes / 60)
+
+    assert ends("sunlit_hours", monkeypatch, tmp_path / "hours.npy") == 0
+    assert "other hours" in ends("sunlit_hours", monkeypatch, tmp_path / "hours.npy", sunlit=one_is_off)
+
+
 def test_points_of_view_factors_have_frames_that_are_turned_about_their_normal():
     poses = example("view_factors")["frames"](500, 3)
     assert poses.shape == (500, 3, 4) and np.abs(poses[:, :, 2] - [0, 0, 1]).max() == 0
