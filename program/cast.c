@@ -15,18 +15,16 @@
 #include "program/os/file.h"
 
 #define QUERIES "closest|distance|any|count|all|interval|nearest"
-#define PLACE(member) offsetof(cast_options, member)
-
 static const option option_rows[] = {
     OPTIONS_SCENE(cast_options, scene),
     OPTION_SCENE_UP(cast_options, scene),
-    {"--rays", "FILE|-", OPTION_TEXT, PLACE(rays),
+    {"--rays", "FILE|-", OPTION_TEXT, CAST_PLACE(rays),
      "the rays, - for stdin; 8 columns, ox oy oz t_min dx dy dz t_max,\n"
      "6 (origin, direction; range 0 to inf) or 4 (the same in 2D); where the\n"
      "first line of a text names them, in any order",
      0, 0},
-    {"-o", "FILE|-", OPTION_TEXT, PLACE(out), "where results go, - for stdout; without it they are only counted", 0, 0},
-    {"--query", QUERIES, OPTION_CHOICE, PLACE(query),
+    CAST_OPTION_OUT,
+    {"--query", QUERIES, OPTION_CHOICE, CAST_PLACE(query),
      "what is asked of each ray:\n"
      "closest: t, normal, u, v, primitive, geometry of the first hit (default)\n"
      "distance: its t alone\n"
@@ -38,59 +36,34 @@ static const option option_rows[] = {
      0, 0},
     OPTION_TREE(cast_options, tree),
     OPTION_LAYOUT(cast_options, layout),
-    {"--segments", NULL, OPTION_SWITCH, PLACE(segments),
+    {"--segments", NULL, OPTION_SWITCH, CAST_PLACE(segments),
      "rows are two points, 6 columns or 4 in 2D; t is the fraction of the way.\n"
      "A segment wholly inside a solid has an interval and no hit: it meets no\n"
      "surface",
      0, 0},
-    {"--t-min", "T", OPTION_REAL, PLACE(t_min), "every ray's range begins here, whatever its row says", 0, 0},
-    {"--t-max", "T", OPTION_REAL, PLACE(t_max), "every ray's range ends here, whatever its row says", 0, 0},
-    {"--mask", "BITS|NAME=BITS", OPTION_SCENE, PLACE(scene),
-     "see only what some of the scene's options add: 1 is the first, 2 the\n"
-     "second, 4 the third, their sum several; the 33rd is 1 again (default:\n"
-     "all); NAME=BITS gives geometries of that name in mesh files other bits",
-     0, 0},
-    {"--masks", "FILE|-", OPTION_TEXT, PLACE(own.masks),
+    {"--t-min", "T", OPTION_REAL, CAST_PLACE(t_min), "every ray's range begins here, whatever its row says", 0, 0},
+    {"--t-max", "T", OPTION_REAL, CAST_PLACE(t_max), "every ray's range ends here, whatever its row says", 0, 0},
+    CAST_OPTION_MASK,
+    {"--masks", "FILE|-", OPTION_TEXT, CAST_PLACE(own.masks),
      "a mask for each ray, in place of --mask BITS (0 sees nothing): npy of\n"
      "uint32, raw uint32, or text, one a line, decimal or 0x...",
      0, 0},
-    {"--after", "FILE|-", OPTION_TEXT, PLACE(own.after),
+    {"--after", "FILE|-", OPTION_TEXT, CAST_PLACE(own.after),
      "give each ray what follows a hit of its own (by t, geometry, primitive):\n"
      "results of closest, nearest or distance of the same rays, or npy, csv or\n"
      "lines of t, primitive, geometry; nothing follows a miss, and after t alone\n"
      "comes what lies beyond it",
      0, 0},
-    {"--cull", "none|back|front", OPTION_CHOICE, PLACE(cull), "drop crossings of back or front faces", 0, 0},
-    {"--edges", "half-open|closed", OPTION_CHOICE, PLACE(edges),
-     "closed: a ray that touches an edge or a vertex of a triangle hits it, at a\n"
-     "shared one every triangle there (default: each crossing counts once)",
-     0, 0},
-    {"--max-hits", "K", OPTION_COUNT, PLACE(max_hits), "list the first K hits of each ray at most, with --query all", 1,
-     UINT32_MAX},
-    {"--face-forward", NULL, OPTION_SWITCH, PLACE(face_forward), "turn normals against the ray", 0, 0},
-    {"--points", NULL, OPTION_SWITCH, PLACE(points),
-     "add x, y, z of the hit, for intervals of enter and leave; inf on a miss\n"
-     "(ply has them in any case)",
-     0, 0},
-    {"--in", "auto|npy|raw|text", OPTION_CHOICE, PLACE(in),
+    CAST_OPTIONS_CROSSINGS,
+    {"--max-hits", "K", OPTION_COUNT, CAST_PLACE(max_hits),
+     "list the first K hits of each ray at most, with --query all", 1, UINT32_MAX},
+    CAST_OPTIONS_NORMALS_POINTS,
+    {"--in", "auto|npy|raw|text", OPTION_CHOICE, CAST_PLACE(in),
      "format of the rays (default: by name or first bytes, else text);\n"
      "raw: rows of eight little-endian float32; text: lines of numbers, csv too",
      0, 0},
-    {"--out", "auto|npy|raw|text|csv|ply", OPTION_CHOICE, PLACE(out_format),
-     "format of the results (default: by the name's ending, .npy, .raw or\n"
-     ".bin, .txt, .csv, .ply; without one npy, on a terminal text)\n"
-     "ply: each hit is a point, with its fields and its ray; misses have none",
-     0, 0},
-    {"--check", NULL, OPTION_SWITCH, PLACE(check),
-     "compare every result with the CPU reference, bit by bit; exit code 3\nif one differs", 0, 0},
-    {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
-     "go on from FILE.part of an interrupted cast of the same rays at the\n"
-     "same scene: the same bytes come out; a finished FILE is compared and stays",
-     0, 0},
-    {"--shard", "I/N", OPTION_SHARD, PLACE(shard), "cast only the I-th of N equal slices of the rays, counted from 0",
-     0, 0},
-    {"--json", "FILE|-", OPTION_TEXT, PLACE(json), "write a summary: device, rays, hits, seconds, mismatches, ...", 0,
-     0},
+    CAST_OPTION_FORMAT,
+    CAST_OPTIONS_RUN,
     OPTIONS_DEVICE(cast_options, device, threads),
 };
 
@@ -121,55 +94,58 @@ static int is_binary(int format) { return format == FORMAT_NPY || format == FORM
 static int check_range(const cast_options *options) {
   const real_option *least = &options->t_min, *most = &options->t_max;
   if (!least->given || !most->given || least->value <= most->value) return OPTIONS_RUN;
-  return options_refuse(&command, "--t-max %.9g is below --t-min %.9g", (double)most->value, (double)least->value);
+  return options_refuse(options->line, "--t-max %.9g is below --t-min %.9g", (double)most->value, (double)least->value);
 }
 
 static int check_stdin(const cast_options *options) {
   const input_option inputs[] = {
-      {"--rays", options->rays}, {"--masks", options->own.masks}, {"--after", options->own.after}};
-  return options_check_stdin(&command, scene_source_stdin(options->scene), inputs, COUNT_OF(inputs));
+      {"--rays", options->rays},   {"--masks", options->own.masks}, {"--after", options->own.after},
+      {"--beams", options->beams}, {"--poses", options->poses},
+  };
+  return options_check_stdin(options->line, scene_source_stdin(options->scene), inputs, COUNT_OF(inputs));
 }
 
 static int check_own(const cast_options *options) {
   if (options->own.masks && scene_source_ray_mask(options->scene))
-    return options_refuse(&command, "--mask BITS and --masks do not go together: each ray has one mask");
+    return options_refuse(options->line, "--mask BITS and --masks do not go together: each ray has one mask");
   if (options->own.after && options->query == SLAB_INTERVAL)
-    return options_refuse(&command, "--after does not go with --query interval: inside of solids no interval follows");
+    return options_refuse(options->line,
+                          "--after does not go with --query interval: inside of solids no interval follows");
   return OPTIONS_RUN;
 }
 
 /* Sets the format of the results from the option or the file name. */
 static int choose_format(cast_options *options) {
   if (options->out_format != FORMAT_AUTO)
-    return options->out ? OPTIONS_RUN : options_refuse(&command, "--out is the format of -o FILE, which is missing");
+    return options->out ? OPTIONS_RUN
+                        : options_refuse(options->line, "--out is the format of -o FILE, which is missing");
   if (!options->out) return OPTIONS_RUN;
   options->out_format = os_has_ending(options->out, ".ply") ? FORMAT_PLY : (int)format_of_output(options->out);
-  return options_check_ending(&command, options->out, RESULT_ENDINGS);
+  return options_check_ending(options->line, options->out, RESULT_ENDINGS);
 }
 
 /* A point needs a t, and the number of points stands before them. */
 static int check_ply(const cast_options *options) {
   if (options->query == SLAB_ANY || options->query == SLAB_COUNT)
-    return options_refuse(&command, "-o %s: ply holds points of hits, which --query any and count have not",
+    return options_refuse(options->line, "-o %s: ply holds points of hits, which --query any and count have not",
                           options->out);
   if (output_is_direct(options->out))
-    return options_refuse(&command,
+    return options_refuse(options->line,
                           "-o %s: ply begins with the number of its points, which is known last: it wants a file",
                           options->out);
   return OPTIONS_RUN;
 }
 
-/* Checks combinations of options. Returns OPTIONS_RUN or an exit code. */
-static int check_options(cast_options *options) {
+int cast_check(cast_options *options) {
   const slab_query query = (slab_query)options->query;
   int code = OPTIONS_RUN;
-  if (!options->rays) return options_refuse(&command, "--rays is missing");
+  if (options->shard.count > 0) scene_source_make_digest(options->scene); /* for its label */
   if (!scene_source_count(options->scene))
-    return options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
+    return options_refuse(options->line, "the scene is missing: --mesh, --boxes, ...");
   if (options->points && (query == SLAB_ANY || query == SLAB_COUNT))
-    return options_refuse(&command, "--points does not go with --query any or count, which have no t");
+    return options_refuse(options->line, "--points does not go with --query any or count, which have no t");
   if (options->max_hits != 0 && query != SLAB_ALL)
-    return options_refuse(&command, "--max-hits goes with --query all alone");
+    return options_refuse(options->line, "--max-hits goes with --query all alone");
   if (code == OPTIONS_RUN) code = check_range(options);
   if (code == OPTIONS_RUN) code = check_stdin(options);
   if (code == OPTIONS_RUN) code = check_own(options);
@@ -177,26 +153,29 @@ static int check_options(cast_options *options) {
   if (code == OPTIONS_RUN && options->out && options->out_format == FORMAT_PLY) code = check_ply(options);
   if (code != OPTIONS_RUN) return code;
   if (options->out && options->json && !strcmp(options->out, options->json))
-    return options_refuse(&command, "-o and --json cannot both go to %s",
+    return options_refuse(options->line, "-o and --json cannot both go to %s",
                           strcmp(options->out, "-") ? options->out : "stdout");
   const int direct = options->out && output_is_direct(options->out);
   if (direct && query == SLAB_ALL && is_binary(options->out_format))
-    return options_refuse(&command, "--query all writes two files: -o %s works with --out csv or text", options->out);
+    return options_refuse(options->line, "--query all writes two files: -o %s works with --out csv or text",
+                          options->out);
   if (options->resume && (!options->out || direct))
-    return options_refuse(&command, "--resume wants -o FILE, which neither stdout nor a pipe is");
+    return options_refuse(options->line, "--resume wants -o FILE, which neither stdout nor a pipe is");
   return OPTIONS_RUN;
 }
 
 int cast_parse(int argc, char **argv, cast_options *options) {
+  options->line = &command;
   const int code = options_parse(&command, argc, argv, options, NULL);
-  if (options->shard.count > 0) scene_source_make_digest(options->scene); /* for its label */
-  return code == OPTIONS_RUN ? check_options(options) : code;
+  if (code == OPTIONS_RUN && !options->rays) return options_refuse(&command, "--rays is missing");
+  return code == OPTIONS_RUN ? cast_check(options) : code;
 }
 
 static int probe(const cast_options *options, const char *path) {
   const own_options *own = &options->own;
   return output_probe(path) || output_spares(path, options->rays) || output_spares(path, own->masks) ||
-         output_spares(path, own->after) || scene_source_spared(options->scene, path);
+         output_spares(path, own->after) || output_spares(path, options->beams) ||
+         output_spares(path, options->poses) || scene_source_spared(options->scene, path);
 }
 
 int cast_probe(const cast_options *options) {
@@ -222,6 +201,7 @@ int cast_open_rays(cast_job *job) {
       .t_min = options->t_min,
       .t_max = options->t_max,
       .shard = options->shard,
+      .sweep = options->sweep,
       .need_count = options->out && options->out_format == FORMAT_NPY && output_is_direct(options->out),
   };
   if (ray_source_open(&rays, &job->rays)) return EXIT_FAILED;
@@ -280,6 +260,7 @@ static int open_results(cast_job *job) {
       .query = (slab_query)options->query,
       .points = options->points,
       .resume = options->resume,
+      .beams = options->sweep ? options->sweep->beams.rows : 0,
       .rays = ray_source_count(job->rays),
       .first = ray_source_first(job->rays),
       .shard = cast_label(job),
@@ -292,6 +273,7 @@ void cast_prepare(cast_job *job) {
   const cast_options *options = job->options;
   const uint64_t count = ray_source_count(job->rays);
   const uint64_t resumed = job->results ? result_file_resumed(job->results) : 0;
+  job->cast.context = job->context;
   job->cast.scene = job->scene;
   job->cast.device = job->device.name;
   job->cast.query = (slab_query)options->query;
@@ -301,6 +283,7 @@ void cast_prepare(cast_job *job) {
   job->cast.options.edges = (slab_edges)options->edges;
   job->cast.options.max_hits = (uint32_t)options->max_hits;
   job->cast.check = options->check;
+  job->cast.wants_rays = job->results && result_file_wants_rays(job->results);
   job->cast.tally.first_invalid = UINT64_MAX;
   job->cast.first = ray_source_first(job->rays) + resumed;
   job->cast.line = progress_begin("casting", "rays", resumed, count == ROWS_UNKNOWN ? 0 : count);
@@ -315,7 +298,7 @@ static void warn_of_rounding(const cast_job *job) {
     complain(
         "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g); "
         "coordinates nearer to 0 keep more",
-        job->options->rays, job->rounding, size);
+        job->options->sweep ? job->options->poses : job->options->rays, job->rounding, size);
 }
 
 /* Prints how many rays are invalid for each reason, and the first one. Only if host and device found equally many. */
@@ -408,7 +391,7 @@ static int skip_resumed(cast_job *job) {
   return ray_source_skip(job->rays, resumed) || own_source_go_to(job->own, resumed) ? -1 : 0;
 }
 
-static int cast_rays(const cast_options *options) {
+int cast_run(const cast_options *options) {
   cast_job job = {.options = options, .start = seconds_now()};
   int code = cast_probe(options);
   if (code != EXIT_DONE) goto done;
@@ -435,7 +418,7 @@ static int command_main(int argc, char **argv) {
     return EXIT_FAILED;
   }
   int code = cast_parse(argc, argv, &options);
-  if (code == OPTIONS_RUN) code = cast_rays(&options);
+  if (code == OPTIONS_RUN) code = cast_run(&options);
   scene_source_destroy(options.scene);
   return code;
 }

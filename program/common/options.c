@@ -51,6 +51,22 @@ static int parse_ray(const char *text, ray_option *given) {
   return given->given = 1;
 }
 
+static int parse_range(const char *text, range_option *range) {
+  float value[2];
+  if (parse_list(text, value, 2) != 2 || !(value[0] <= value[1])) return 0;
+  *range = (range_option){value[0], value[1], 1};
+  return 1;
+}
+
+/* Floats hold all these counts. */
+static int parse_fan(const char *text, fan_option *fan) {
+  float value[3];
+  if (parse_list(text, value, 3) != 3 || !isfinite(value[1]) || !isfinite(value[2])) return 0;
+  if (!(value[0] >= 1 && value[0] <= 65536) || value[0] != floorf(value[0])) return 0;
+  *fan = (fan_option){(uint32_t)value[0], value[1], value[2]};
+  return 1;
+}
+
 /* Parses FIRST mark SECOND, both decimal. */
 static int parse_pair(const char *text, char mark, uint64_t *first, uint64_t *second) {
   char *end = NULL;
@@ -101,6 +117,10 @@ static const char *expectation(option_kind kind) {
       return "six or eight numbers OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]";
     case OPTION_SIZE:
       return "WxH, each from 1 to 65536";
+    case OPTION_RANGE:
+      return "two numbers MIN,MAX, the first not above the second";
+    case OPTION_FAN:
+      return "N,LOW,HIGH: a whole number from 1 to 65536 and two elevations in degrees";
     case OPTION_SHARD:
       return "I/N with I from 0 to N-1";
     default:
@@ -156,6 +176,10 @@ static int set_option(const option *row, const char *value, void *values) {
       return parse_ray(value, (ray_option *)(void *)place);
     case OPTION_SIZE:
       return parse_size(value, (size_option *)(void *)place);
+    case OPTION_RANGE:
+      return parse_range(value, (range_option *)(void *)place);
+    case OPTION_FAN:
+      return parse_fan(value, (fan_option *)(void *)place);
     case OPTION_SHARD:
       return parse_shard(value, (shard_option *)(void *)place);
     case OPTION_SCENE:

@@ -25,6 +25,8 @@ typedef enum option_kind {
   OPTION_UP,     /* point_option: the same, or one letter for that axis */
   OPTION_RAY,    /* ray_option: OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]; NaN and infinities allowed */
   OPTION_SIZE,   /* size_option: WxH, each 1 to 65536 */
+  OPTION_RANGE,  /* range_option: MIN,MAX with MIN <= MAX; infinities allowed */
+  OPTION_FAN,    /* fan_option: N,LOW,HIGH, N from 1 to 65536 */
   OPTION_SHARD,  /* shard_option: I/N with I < N */
   OPTION_SCENE   /* scene_source *: receives the option; a switch where placeholder is NULL, value NULL then */
 } option_kind;
@@ -43,6 +45,17 @@ typedef struct ray_option {
 typedef struct size_option {
   uint32_t width, height;
 } size_option;
+
+typedef struct range_option {
+  float least, most;
+  int given;
+} range_option;
+
+/* Beams whose elevations go evenly from `low` to `high` degrees. */
+typedef struct fan_option {
+  uint32_t count; /* 0: not given */
+  float low, high;
+} fan_option;
 
 typedef struct option {
   const char *name;        /* for example "--t-min", "-o" */
@@ -243,7 +256,7 @@ typedef struct program_command {
   const command_line *line;
 } program_command;
 
-extern const program_command command_demo, command_cast, command_join, command_rays, command_render, command_verify,
-    command_bench, command_devices, command_info, command_explain, command_view;
+extern const program_command command_demo, command_cast, command_lidar, command_join, command_rays, command_render,
+    command_verify, command_bench, command_devices, command_info, command_explain, command_view;
 
 #endif

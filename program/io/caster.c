@@ -14,10 +14,14 @@
 #include "program/io/errors.h"
 #include "program/io/result_row.h"
 #include "program/os/interrupt.h"
-#include "sets/answers.h"
 
 /* Hits of SLAB_ALL held at once (64 MiB). A batch with more hits is cast in pieces. */
 enum { HITS_AT_ONCE = 1 << 21 };
+
+static int complain_memory(size_t rays) {
+  complain("out of memory for batches of %zu %s", rays, plural(rays, "ray", "rays"));
+  return EXIT_FAILED;
+}
 
 int caster_prepare(caster *cast, size_t rays) {
   const int all = cast->query == SLAB_ALL;
@@ -26,9 +30,8 @@ int caster_prepare(caster *cast, size_t rays) {
   buffers->results = malloc(buffers->capacity * slab_result_size(cast->query));
   if (all) buffers->offsets = malloc((rays + 1) * sizeof *buffers->offsets);
   if (all) buffers->piece_offsets = malloc((rays + 1) * sizeof *buffers->piece_offsets);
-  if (buffers->results && (!all || (buffers->offsets && buffers->piece_offsets))) return EXIT_DONE;
-  complain("out of memory for batches of %zu %s", rays, plural(rays, "ray", "rays"));
-  return EXIT_FAILED;
+  const int whole = buffers->results && (!all || (buffers->offsets && buffers->piece_offsets));
+  return whole ? EXIT_DONE : complain_memory(rays);
 }
 
 void caster_release(caster *cast) {
@@ -100,14 +103,25 @@ static void count_faults(cast_tally *tally, uint64_t first, const slab_ray *rays
   }
 }
 
+/* Writes the rays of a set, in the thread that casts: a device may write them. */
+static int write_set(const caster *cast, const slab_source *source, slab_ray *room) {
+  const slab_status status = slab_rays_write(cast->context, source->set, source->first, source->n, room);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the rays cannot be written");
+}
+
 /* Processes a batch whose results are complete: counts, checks, passes it to the receiver. options: of its cast. */
-static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n,
+static int hand_on(caster *cast, const slab_source *source, slab_ray *room, const uint64_t *offsets,
                    const slab_cast_options *options) {
   const uint64_t invalid = *options->invalid;
+  const slab_ray *rays = source->rays ? source->rays : room;
+  const size_t n = source->n;
+  int code = EXIT_DONE;
+  if (!source->rays && (cast->wants_rays || cast->check || invalid)) code = write_set(cast, source, room);
+  if (code != EXIT_DONE) return code;
   count_hits(cast, offsets, n);
   cast->tally.invalid += invalid;
   if (invalid) count_faults(&cast->tally, cast->first + cast->tally.rays, rays, n);
-  const int code = cast->check ? check(cast, rays, offsets, n, options) : EXIT_DONE;
+  if (cast->check) code = check(cast, rays, offsets, n, options);
   if (code != EXIT_DONE) return code;
   if (cast->receive && cast->receive(cast->user, rays, cast->buffers.results, offsets, n)) return EXIT_FAILED;
   cast->tally.rays += n;
@@ -140,11 +154,11 @@ static int on_progress(void *user, uint64_t done, uint64_t total) {
 }
 
 /* One timed cast of all hits. If it returns SLAB_CAPACITY, the offsets are complete. */
-static slab_status cast_all(caster *cast, const slab_ray *rays, size_t n, uint64_t *offsets,
+static slab_status cast_all(caster *cast, const slab_source *source, uint64_t *offsets,
                             const slab_cast_options *options) {
+  slab_results results = {.memory = cast->buffers.results, .offsets = offsets, .capacity = cast->buffers.capacity};
   cast->begun = seconds_now();
-  const slab_status status =
-      slab_all(cast->scene, rays, n, offsets, cast->buffers.results, cast->buffers.capacity, NULL, options);
+  const slab_status status = slab_cast(cast->scene, SLAB_ALL, source, &results, options);
   cast->tally.cast_seconds += take_seconds(cast);
   return status;
 }
@@ -163,6 +177,15 @@ static int hold(caster *cast, uint64_t hits) {
   return EXIT_DONE;
 }
 
+/* n rays from `at` on. */
+static slab_source source_from(const slab_source *source, size_t at, size_t n) {
+  slab_source piece = *source;
+  if (piece.rays) piece.rays += at;
+  if (piece.set) piece.first += at;
+  piece.n = n;
+  return piece;
+}
+
 /* The options of the rays from `at` on. */
 static slab_cast_options options_from(const slab_cast_options *options, size_t at) {
   slab_cast_options piece = *options;
@@ -172,24 +195,27 @@ static slab_cast_options options_from(const slab_cast_options *options, size_t a
 }
 
 /* Casts a batch again in pieces whose hits fit. The offsets of the whole batch must be known. */
-static int run_pieces(caster *cast, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+static int run_pieces(caster *cast, const slab_source *source, slab_ray *room, const slab_cast_options *options) {
+  const size_t n = source->n;
   for (size_t at = 0; at < n;) {
     size_t end = at + 1;
     while (end < n && cast->buffers.offsets[end + 1] - cast->buffers.offsets[at] <= cast->buffers.capacity) end++;
     int code = hold(cast, cast->buffers.offsets[end] - cast->buffers.offsets[at]);
     if (code != EXIT_DONE) return code;
+    const slab_source rays = source_from(source, at, end - at);
     const slab_cast_options piece = options_from(options, at);
     begin_span(cast, end - at);
-    const slab_status status = cast_all(cast, rays + at, end - at, cast->buffers.piece_offsets, &piece);
+    const slab_status status = cast_all(cast, &rays, cast->buffers.piece_offsets, &piece);
     if (status != SLAB_OK) return complain_status(status, "the cast failed");
-    code = hand_on(cast, rays + at, cast->buffers.piece_offsets, end - at, &piece);
+    code = hand_on(cast, &rays, room, cast->buffers.piece_offsets, &piece);
     if (code != EXIT_DONE) return code;
     at = end;
   }
   return EXIT_DONE;
 }
 
-int caster_run(caster *cast, const slab_ray *rays, size_t n) {
+int caster_run(caster *cast, const slab_source *source, slab_ray *room) {
+  const size_t n = source->n;
   uint64_t invalid = 0;
   slab_cast_options options = cast->options;
   slab_status status;
@@ -199,17 +225,18 @@ int caster_run(caster *cast, const slab_ray *rays, size_t n) {
   begin_span(cast, n);
   progress_await(&cast->line, cast->device);
   if (cast->query == SLAB_ALL) {
-    status = cast_all(cast, rays, n, cast->buffers.offsets, &options);
+    status = cast_all(cast, source, cast->buffers.offsets, &options);
     const int counted = status == SLAB_OK || status == SLAB_CAPACITY;
     if (counted && cast->place && cast->place(cast->user, cast->buffers.offsets[n])) return EXIT_FAILED;
-    if (status == SLAB_CAPACITY) return run_pieces(cast, rays, n, &options);
+    if (status == SLAB_CAPACITY) return run_pieces(cast, source, room, &options);
   } else {
+    slab_results results = {.memory = cast->buffers.results};
     cast->begun = seconds_now();
-    status = cast_query(cast->scene, cast->query, rays, n, cast->buffers.results, &options);
+    status = slab_cast(cast->scene, cast->query, source, &results, &options);
     cast->tally.cast_seconds += take_seconds(cast);
   }
   if (status != SLAB_OK) return complain_status(status, "the cast failed");
-  return hand_on(cast, rays, cast->buffers.offsets, n, &options);
+  return hand_on(cast, source, room, cast->buffers.offsets, &options);
 }
 
 /* ---- a pipeline: batches pass through stages in order, one thread per stage. While one batch is read, the batch
@@ -280,9 +307,9 @@ typedef struct batches batches;
 typedef struct slot {
   batches *all;
   uint64_t batch;
-  slab_ray *rays;
-  own_rows own; /* what each ray has of its own */
-  size_t count;
+  ray_room room;
+  slab_source source; /* its rays */
+  own_rows own;       /* what each ray has of its own */
   cast_buffers buffers;
   const void *results; /* results that are cast but not yet written; NULL: none */
   const uint64_t *offsets;
@@ -305,9 +332,9 @@ struct batches {
 
 static int read_batch(slot *s) {
   batches *all = s->all;
-  if (ray_source_read(all->rays, atomic_load(&all->size), s->rays, &s->count)) return EXIT_FAILED;
-  if (own_source_read(all->own, s->count, &s->own)) return EXIT_FAILED;
-  if (s->count > 0) return EXIT_DONE;
+  if (ray_source_next(all->rays, atomic_load(&all->size), &s->room, &s->source)) return EXIT_FAILED;
+  if (own_source_read(all->own, s->source.n, &s->own)) return EXIT_FAILED;
+  if (s->source.n > 0) return EXIT_DONE;
   if (own_source_end(all->own)) return EXIT_FAILED;
   pipeline_end(&all->pipeline, s->batch, EXIT_DONE);
   return EXIT_DONE;
@@ -324,7 +351,7 @@ static int write_rays(slot *s, const slab_ray *rays, const void *results, const 
  * buffer. */
 static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
   slot *s = user;
-  if (n < s->count) {
+  if (n < s->source.n) {
     if (pipeline_wait(&s->all->pipeline, s->batch, STAGE_WRITE, s->batch)) return -1;
     return write_rays(s, rays, results, offsets, n);
   }
@@ -348,16 +375,16 @@ static int cast_batch(slot *s) {
   cast->user = s;
   cast->options.masks = s->own.masks;
   cast->options.after = s->own.after;
-  const int code = caster_run(cast, s->rays, s->count);
+  const int code = caster_run(cast, &s->source, s->room.rays);
   s->buffers = cast->buffers;
   if (cast->query == SLAB_ALL)
-    atomic_store(&all->size, next_size(all, cast->tally.crossings - crossings, s->count, s->buffers.capacity));
+    atomic_store(&all->size, next_size(all, cast->tally.crossings - crossings, s->source.n, s->buffers.capacity));
   progress_at(&cast->line, cast->line.first + cast->tally.rays);
   return code;
 }
 
 static int write_batch(slot *s) {
-  if (s->results && write_rays(s, s->rays, s->results, s->offsets, s->count)) return EXIT_FAILED;
+  if (s->results && write_rays(s, s->room.rays, s->results, s->offsets, s->source.n)) return EXIT_FAILED;
   s->results = NULL;
   return EXIT_DONE;
 }
@@ -419,25 +446,27 @@ static int run_stages(batches *all) {
   return all->pipeline.code;
 }
 
-/* Makes a slot. rays and own: memory for those of a batch. */
-static int make_slot(batches *all, slot *s, slab_ray *rays, own_rows own) {
+/* Makes a slot. own: memory for what the rays of a batch have. */
+static int make_slot(batches *all, slot *s, own_rows own) {
   const int code = caster_prepare(all->cast, all->capacity);
-  *s = (slot){.all = all, .rays = rays, .own = own, .buffers = all->cast->buffers};
-  return code;
+  *s = (slot){.all = all, .own = own, .buffers = all->cast->buffers};
+  if (code != EXIT_DONE) return code;
+  return ray_room_make(all->rays, all->capacity, &s->room) ? complain_memory(all->capacity) : EXIT_DONE;
 }
 
 static void free_slot(slot *s) {
   s->all->cast->buffers = s->buffers;
   caster_release(s->all->cast);
+  ray_room_free(&s->room);
 }
 
-/* Makes the slots in the memory for their rays, and runs the stages. */
-static int run_slots(batches *all, slab_ray *rays, const own_rows *own) {
+/* Makes the slots, and runs the stages. */
+static int run_slots(batches *all, const own_rows *own) {
   const uint64_t count = all->slot_count; /* read once: gcc 14 else takes it for more than SLOTS after a call */
   uint64_t made = 0;
   int code = EXIT_DONE;
   for (; made < count && code == EXIT_DONE; made++)
-    code = make_slot(all, &all->slots[made], rays + made * all->capacity, own_rows_from(own, made * all->capacity));
+    code = make_slot(all, &all->slots[made], own_rows_from(own, made * all->capacity));
   if (code == EXIT_DONE) code = run_stages(all);
   while (made > 0) free_slot(&all->slots[--made]);
   return code;
@@ -461,20 +490,18 @@ int batches_run(ray_source *rays, own_source *own, caster *cast, result_file *re
   all.slot_count = count <= CAST_BATCH ? 1 : SLOTS; /* a single batch needs no second slot */
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
-  slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);
   own_rows own_memory = {0};
-  const bool room = memory && own_rows_make(own, all.slot_count * all.capacity, &own_memory) == 0;
-  if (!room) complain("out of memory for batches of %zu %s", all.capacity, plural(all.capacity, "ray", "rays"));
+  const bool room = own_rows_make(own, all.slot_count * all.capacity, &own_memory) == 0;
+  if (!room) complain_memory(all.capacity);
   const bool made = room && pipeline_make(&all.pipeline);
   int code = EXIT_FAILED;
   if (room && !made) cannot_start(ENOMEM);
   if (made) {
-    code = run_slots(&all, memory, &own_memory);
+    code = run_slots(&all, &own_memory);
     pipeline_free(&all.pipeline);
   }
   if (code != EXIT_DONE) tell_progress(&all);
   progress_end(&cast->line);
   own_rows_free(&own_memory);
-  free(memory);
   return code;
 }

@@ -37,8 +37,8 @@ typedef struct cast_tally {
 /* Prints what --check found. */
 void cast_tally_tell_checked(const cast_tally *);
 
-/* Receives each finished batch, or each piece of a batch whose hits do not fit. offsets: for SLAB_ALL, else NULL. A
- * non-zero return ends the cast. */
+/* Receives each finished batch, or each piece of a batch whose hits do not fit. rays: of a set they are unspecified
+ * unless caster.wants_rays. offsets: for SLAB_ALL, else NULL. A non-zero return ends the cast. */
 typedef int cast_receiver(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n);
 
 /* The buffers for the results of a batch. */
@@ -52,6 +52,7 @@ typedef struct cast_buffers {
 typedef int cast_placer(void *user, uint64_t hits);
 
 typedef struct caster {
+  slab_context *context; /* of the scene */
   slab_scene *scene;
   const char *device; /* name of the device, shown while the first answers are awaited */
   slab_query query;
@@ -59,6 +60,7 @@ typedef struct caster {
   int check;
   cast_receiver *receive; /* NULL: results are only counted */
   cast_placer *place;     /* NULL: not called */
+  int wants_rays;         /* the receiver looks at rays: those of a set are written */
   void *user;
   progress line;
   double begun; /* when the cast clock was last read */
@@ -71,7 +73,9 @@ typedef struct caster {
 /* Makes buffers for batches of up to `rays` rays; caster_release frees them. All functions that return int return an
  * exit code and print errors. */
 int caster_prepare(caster *cast, size_t rays);
-int caster_run(caster *cast, const slab_ray *rays, size_t n);
+/* Casts a batch. room: for source->n rays, which are written there if they are of a set and someone looks at them; of
+ * an array it is not used. */
+int caster_run(caster *cast, const slab_source *source, slab_ray *room);
 void caster_release(caster *cast);
 
 /* Casts the rays of a source, with what each has of its own, batch by batch into a result file. The next batch is read

@@ -72,6 +72,12 @@ static const named_column sun_columns[] = {
 };
 const column_names columns_of_suns = SOME_COLUMNS("suns", sun_columns);
 
+static const named_column beam_columns[] = {
+    {"elevation|elev|vertical|vertical_angle|altitude", 0, COLUMN_NEEDED, 0},
+    {"azimuth|azim|horizontal|horizontal_angle", 0, COLUMN_FREE, 0},
+};
+const column_names columns_of_beams = COLUMNS("beams", beam_columns);
+
 /* d is no name of an offset: in other conventions it has the other sign. */
 static const named_column plane_columns[] = {
     VECTOR("n|normal", COLUMN_NEEDED, 0),

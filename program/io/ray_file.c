@@ -188,6 +188,15 @@ static int take_sample(ray_source *source) {
   return failed;
 }
 
+/* Sets the slice of `count` rays. */
+static void set_slice(ray_source *source, uint64_t count) {
+  const shard_option shard = source->options.shard;
+  source->count = source->total = count;
+  if (shard.count == 0) return;
+  source->first = part_begin(count, shard.index, shard.count);
+  source->count = part_begin(count, shard.index + 1, shard.count) - source->first;
+}
+
 static int find_slice(ray_source *source) {
   const shard_option shard = source->options.shard;
   uint64_t count = rows_count(source->rows);
@@ -195,28 +204,38 @@ static int find_slice(ray_source *source) {
     if (is_read_again(source) ? count_rays(source, &count) : spool_rays(source, &count)) return -1;
   }
   if (source->spool) rewind(source->spool);
-  source->count = source->total = count;
+  set_slice(source, count);
   if (shard.count == 0) return 0;
   if (take_sample(source)) return -1;
   if (source->spool) rewind(source->spool);
-  source->first = part_begin(count, shard.index, shard.count);
-  source->count = part_begin(count, shard.index + 1, shard.count) - source->first;
   return skip(source, source->first);
+}
+
+/* Of a sensor the label has a digest of all tables. */
+static int open_sweep(ray_source *source) {
+  set_slice(source, sweep_count(source->options.sweep));
+  if (source->options.shard.count) source->sample = sweep_digest(source->options.sweep);
+  return 0;
+}
+
+static int open_file(ray_source *source) {
+  if (open_rows(source) || check_columns(source) || find_slice(source)) return -1;
+  if (rows_columns(source->rows) == 0) complain("warning: %s holds no %s", rows_name(source->rows), noun(source, 0));
+  return 0;
 }
 
 int ray_source_open(const ray_options *options, ray_source **opened) {
   ray_source *source = calloc(1, sizeof *source);
   *opened = NULL;
   if (!source) {
-    complain("cannot read %s: out of memory", options->path);
+    complain("out of memory for the rays%s%s", options->path ? " of " : "", options->path ? options->path : "");
     return -1;
   }
   source->options = *options;
-  if (open_rows(source) || check_columns(source) || find_slice(source)) {
+  if (options->sweep ? open_sweep(source) : open_file(source)) {
     ray_source_close(source);
     return -1;
   }
-  if (rows_columns(source->rows) == 0) complain("warning: %s holds no %s", rows_name(source->rows), noun(source, 0));
   *opened = source;
   return 0;
 }
@@ -267,7 +286,30 @@ int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t 
 
 int ray_source_skip(ray_source *source, uint64_t rays) {
   source->done += rays;
-  return skip(source, rays);
+  return source->options.sweep ? 0 : skip(source, rays);
+}
+
+int ray_room_make(const ray_source *source, size_t capacity, ray_room *room) {
+  const sweep *sensor = source->options.sweep;
+  const size_t poses = sensor ? sweep_room(sensor, capacity) : 0;
+  *room = (ray_room){.rays = malloc(capacity * sizeof *room->rays),
+                     .poses = poses ? malloc(poses * SWEEP_POSE * sizeof *room->poses) : NULL};
+  return room->rays && (room->poses || !poses) ? 0 : -1;
+}
+
+void ray_room_free(ray_room *room) {
+  free(room->rays);
+  free(room->poses);
+  *room = (ray_room){0};
+}
+
+int ray_source_next(ray_source *source, size_t capacity, ray_room *room, slab_source *got) {
+  const uint64_t at = source->first + source->done, left = source->count - source->done;
+  *got = (slab_source){.rays = room->rays};
+  if (!source->options.sweep) return ray_source_read(source, capacity, room->rays, &got->n);
+  const size_t n = left < capacity ? (size_t)left : capacity;
+  source->done += n;
+  return n > 0 ? sweep_part(source->options.sweep, at, n, room->poses, &room->set, got) : 0;
 }
 
 uint64_t ray_source_place(const ray_source *source) { return rows_place(source->rows); }
@@ -288,6 +330,7 @@ void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ra
 }
 
 double ray_source_rounding(const ray_source *source) {
+  if (source->options.sweep) return source->options.sweep->poses.worst_rounding;
   const size_t columns = rows_columns(source->rows);
   const int segments = source->options.of == ROWS_OF_SEGMENTS;
   return rows_worst_rounding(source->rows, 0, segments ? columns : columns == 4 ? 2 : 3);

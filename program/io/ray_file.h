@@ -1,4 +1,5 @@
-/* Reads rays, or points, from an array of numbers in a file or pipe. */
+/* Rays, or points, of an array of numbers in a file or pipe; or rays of a sensor, which a formula makes where they are
+ * cast. */
 #ifndef SLABCAST_PROGRAM_IO_RAY_FILE_H
 #define SLABCAST_PROGRAM_IO_RAY_FILE_H
 
@@ -7,6 +8,7 @@
 
 #include "program/io/npy.h"
 #include "program/io/rows.h"
+#include "program/io/sweep.h"
 #include "program/io/text.h"
 #include "slabcast.h"
 
@@ -23,6 +25,8 @@ typedef struct ray_options {
   ray_rows of;
   real_option t_min, t_max;
   shard_option shard;
+  const sweep
+      *sweep;     /* the rays are those of this, and none of the other options but the shard counts; NULL: a file's */
   int need_count; /* the number of rays is needed: lines of text and pipes are read once to count them */
 } ray_options;
 
@@ -39,11 +43,25 @@ int ray_source_has_normals(const ray_source *source);
 uint64_t ray_source_first(const ray_source *source);
 /* Which slice of the file's rays this is; count 0: all of them. Of the digests it has that of the rays. */
 shard_label ray_source_shard(const ray_source *source);
+/* Reads rays of a file. */
 int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got);
 int ray_source_skip(ray_source *source, uint64_t rays);
-/* For callers that read the rows of a binary file themselves. ray_source_place: byte offset of the next ray's row.
- * ray_source_bytes: bytes per row (0: text). ray_source_convert: the rays of rows whose bytes are in memory, aligned as
- * by malloc. */
+
+/* Room for a batch of rays: `rays` for those of a file, which are read, and for rays of a set if they are written. */
+typedef struct ray_room {
+  slab_ray *rays;
+  float *poses; /* of a turning sensor */
+  slab_rays set;
+} ray_room;
+/* Returns 0, or -1 where memory is out, without a message. */
+int ray_room_make(const ray_source *source, size_t capacity, ray_room *room);
+void ray_room_free(ray_room *room);
+/* The same as ray_source_read for rays of either kind: *got is an array in the room, or a part of a set. */
+int ray_source_next(ray_source *source, size_t capacity, ray_room *room, slab_source *got);
+
+/* These are of files alone. For callers that read the rows of a binary file themselves: ray_source_place: byte offset
+ * of the next ray's row. ray_source_bytes: bytes per row (0: text). ray_source_convert: the rays of rows whose bytes
+ * are in memory, aligned as by malloc. */
 uint64_t ray_source_place(const ray_source *source);
 size_t ray_source_bytes(const ray_source *source);
 void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ray *rays);

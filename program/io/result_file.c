@@ -140,7 +140,7 @@ static int open_offsets(result_file *file) {
 static result_row row_of(const result_options *options) {
   if (options->row) return *options->row;
   return options->format == FORMAT_PLY
-             ? result_row_of_point(options->query)
+             ? result_row_of_point(options->query, options->beams > 0)
              : result_row_of(options->query, options->points, options->query == SLAB_ALL && !is_binary(options));
 }
 
@@ -170,25 +170,30 @@ failed:
 
 uint64_t result_file_resumed(const result_file *file) { return file->resumed; }
 
+int result_file_wants_rays(const result_file *file) { return file->options.format == FORMAT_PLY || file->row.points; }
+
 /* ---- rows ------------------------------------------------------------------ */
 
-/* Misses have no point. */
-static void put_point(result_file *file, uint64_t index, const slab_ray *ray, const void *result) {
+/* Misses have no point. nth: the hit's number among the ray's, counted from 0. */
+static void put_point(result_file *file, uint64_t index, uint64_t nth, const slab_ray *ray, const void *result) {
   unsigned char *place = (unsigned char *)file->block + file->filled;
+  const uint64_t beams = file->options.beams;
+  point_ids ids = {0};
   if (!result_is_hit(file->options.query, result)) return;
-  if (result_pack_point(&file->row, index, ray, result, place))
+  if (beams) ids = (point_ids){(uint32_t)(index / beams), (uint32_t)(index % beams), (uint32_t)nth + 1};
+  if (result_pack_point(&file->row, index, &ids, ray, result, place))
     file->filled += file->row.size;
   else
     file->infinite++;
 }
 
-static int put_row(result_file *file, uint64_t index, const slab_ray *ray, const void *result) {
+static int put_row(result_file *file, uint64_t index, uint64_t nth, const slab_ray *ray, const void *result) {
   unsigned char packed[RESULT_ROW_MAX];
   const file_format format = file->options.format;
   if (file->filled + RESULT_TEXT_MAX > BLOCK_BYTES && flush_block(file)) return -1;
   char *place = file->block + file->filled;
   if (format == FORMAT_PLY) {
-    put_point(file, index, ray, result);
+    put_point(file, index, nth, ray, result);
     return 0;
   }
   result_pack(&file->row, index, ray, result, packed);
@@ -211,7 +216,7 @@ static int put_rows(result_file *file, const slab_ray *rays, const char *results
   for (size_t i = 0; i < n; i++) {
     const uint64_t begin = offsets ? offsets[i] : i, end = offsets ? offsets[i + 1] : i + 1;
     for (uint64_t k = begin; k < end; k++)
-      if (put_row(file, file->options.first + file->rays + i, &rays[i], results + k * size)) return -1;
+      if (put_row(file, file->options.first + file->rays + i, k - begin, &rays[i], results + k * size)) return -1;
   }
   return flush_block(file);
 }

@@ -18,6 +18,7 @@ typedef struct result_options {
   const result_row *row;       /* what the caller packs, in place of the query's results; NULL: these */
   uint64_t overlap;            /* rays that are cast again and compared when a part goes on; 0: those of a query */
   int points, resume;          /* points: ply has them in any case */
+  uint64_t beams;              /* rays of a sensor's firing, of which points of ply tell; 0: they are of no sensor */
   uint64_t rays;               /* ROWS_UNKNOWN: the npy header is completed at the end, so the output must be a file */
   uint64_t first;              /* index of the first ray, for rows that contain it */
   shard_label shard;           /* count 0: all rays, without a label */
@@ -31,6 +32,8 @@ int result_file_open(const result_options *options, result_file **opened);
 /* With `resume`, the number of rays that need not be cast again. The rays after them are compared with the existing
  * rows, so that a FILE.part of other rays, another scene or other options is detected. */
 uint64_t result_file_resumed(const result_file *file);
+/* Whether rows depend on the rays, not on results alone. */
+int result_file_wants_rays(const result_file *file);
 /* Appends the results of n rays; offsets: for SLAB_ALL, else NULL. */
 int result_file_put(result_file *file, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n);
 /* Appends rows of the caller's own, in which n rays end. In text, csv and ply such rows may be of any number. */

@@ -85,11 +85,13 @@ result_row result_row_of(slab_query query, int points, int numbered) {
   return row;
 }
 
-result_row result_row_of_point(slab_query query) {
-  result_row row = {.query = query};
+result_row result_row_of_point(slab_query query, int of_sensor) {
+  static const char *const ids[] = {"firing", "beam", "return"};
+  result_row row = {.query = query, .of_sensor = of_sensor};
   add_point(&row, hit_names);
   add_result(&row);
   if (query == SLAB_INTERVAL) add_point(&row, leave_names);
+  for (int i = 0; of_sensor && i < 3; i++) result_row_add(&row, ids[i], 'u', 1);
   result_row_add(&row, "ray", 'D', 1);
   return row;
 }
@@ -153,8 +155,8 @@ void result_pack(const result_row *row, uint64_t index, const slab_ray *ray, con
   for (int i = 0; i < count; i++) put_point(ray, t[i], hit, packed + 12 * i);
 }
 
-int result_pack_point(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
-                      unsigned char packed[RESULT_ROW_MAX]) {
+int result_pack_point(const result_row *row, uint64_t index, const point_ids *ids, const slab_ray *ray,
+                      const void *result, unsigned char packed[RESULT_ROW_MAX]) {
   const size_t size = slab_result_size(row->query), point = 3 * sizeof(float);
   const double number = (double)index;
   float t[2], place[3];
@@ -164,7 +166,9 @@ int result_pack_point(const result_row *row, uint64_t index, const slab_ray *ray
   if (!isfinite(place[0]) || !isfinite(place[1]) || !isfinite(place[2])) return 0;
   memcpy(packed + point, result, size);
   if (row->query == SLAB_INTERVAL) put_point(ray, t[1], 1, packed + point + size);
-  memcpy(packed + row->size - sizeof number, &number, sizeof number);
+  unsigned char *end = packed + row->size - sizeof number;
+  memcpy(end, &number, sizeof number);
+  if (row->of_sensor) memcpy(end - sizeof *ids, ids, sizeof *ids);
   return 1;
 }
 

@@ -25,6 +25,7 @@ typedef struct result_labels {
 typedef struct result_row {
   slab_query query;
   int numbered, points; /* the row begins with the ray's index; it ends with points */
+  int of_sensor;        /* a point has point_ids */
   result_field fields[RESULT_FIELDS_MAX];
   int field_count;
   size_t size;                 /* bytes per row */
@@ -39,8 +40,10 @@ int result_is_hit(slab_query query, const void *result);
 result_row result_row_of(slab_query query, int points, int numbered);
 
 /* A point of a cloud: x, y, z of a hit, or of enter, then the members of the result's struct, of an interval leave's
- * point, and last the ray's index as a double, which PLY has for want of uint64_t. For queries with a t. */
-result_row result_row_of_point(slab_query query);
+ * point, and last the ray's index as a double, which PLY has for want of uint64_t. For queries with a t. of_sensor:
+ * before that the ray's firing and beam, and the number of the hit among the ray's, counted from 1 as files of scanners
+ * do. */
+result_row result_row_of_point(slab_query query, int of_sensor);
 
 /* Appends a field. */
 void result_row_add(result_row *row, const char *name, char kind, unsigned count);
@@ -53,9 +56,13 @@ void result_names(const result_row *row, char text[RESULT_TEXT_MAX]);
 /* Packs one row. */
 void result_pack(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
                  unsigned char packed[RESULT_ROW_MAX]);
-/* The same for a hit as a point of a cloud. Returns 0 if its point is infinite. */
-int result_pack_point(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
-                      unsigned char packed[RESULT_ROW_MAX]);
+/* The ids of a sensor's point. */
+typedef struct point_ids {
+  uint32_t firing, beam, number;
+} point_ids;
+/* The same for a hit as a point of a cloud. ids: of a sensor's. Returns 0 if its point is infinite. */
+int result_pack_point(const result_row *row, uint64_t index, const point_ids *ids, const slab_ray *ray,
+                      const void *result, unsigned char packed[RESULT_ROW_MAX]);
 /* Prints a packed row as a line of text; returns its length. */
 size_t result_print(const result_row *row, const unsigned char *packed, char separator, char text[RESULT_TEXT_MAX]);
 

@@ -197,7 +197,8 @@ static int run_batch(team_job *job, uint64_t round) {
   cast->options.masks = job->own.masks;
   cast->options.after = job->own.after;
   job->ray = job->row = begin;
-  return caster_run(cast, job->rays, n);
+  const slab_source source = {.rays = job->rays, .n = n};
+  return caster_run(cast, &source, NULL);
 }
 
 /* Runs all rounds; all ranks stop early if one fails. Returns this rank's own code. */

@@ -155,8 +155,9 @@ static int check_rows(checked_rows *checked, const slab_rays *set, slab_ray *ray
   const size_t n = checked->rows * (size_t)columns;
   const slab_status status = slab_rays_write(job->context, set, checked->begin * columns, n, rays);
   if (status != SLAB_OK) return complain_status(status, "--check");
+  const slab_source source = {.rays = rays, .n = n};
   job->cast.user = checked;
-  return caster_run(&job->cast, rays, n);
+  return caster_run(&job->cast, &source, rays);
 }
 
 static int check_part(view_job *job) {
