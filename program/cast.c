@@ -157,8 +157,8 @@ int cast_check(cast_options *options) {
                           strcmp(options->out, "-") ? options->out : "stdout");
   const int direct = options->out && output_is_direct(options->out);
   if (direct && query == SLAB_ALL && is_binary(options->out_format))
-    return options_refuse(options->line, "--query all writes two files: -o %s works with --out csv or text",
-                          options->out);
+    return options_refuse(options->line, "%s writes two files: -o %s works with --out csv or text",
+                          options->rays ? "--query all" : "--returns", options->out);
   if (options->resume && (!options->out || direct))
     return options_refuse(options->line, "--resume wants -o FILE, which neither stdout nor a pipe is");
   return OPTIONS_RUN;

@@ -37,7 +37,9 @@ static const option option_rows[] = {
     {"--range", "MIN,MAX", OPTION_RANGE, PLACE(range),
      "see what lies so far along a beam, in lengths of its direction (default:\n0,inf)", 0, 0},
     {"--returns", "K", OPTION_COUNT, PLACE(returns),
-     "list the first K hits of each ray, in order (default: the closest alone)", 1, UINT32_MAX},
+     "give the first K hits of each ray, in order (default: the closest alone);\n"
+     "of npy and raw, FILE.offsets.npy says where each ray's begin",
+     1, UINT32_MAX},
     CAST_OPTION_OUT,
     OPTION_TREE(cast_options, tree),
     OPTION_LAYOUT(cast_options, layout),
@@ -56,8 +58,9 @@ static const command_line command = {
         "none is stored. Ray f * beams + b is that of firing f and beam b, all counted from 0.",
     .closing =
         "A point of a ply has x y z, t, normal, u, v, primitive, geometry, firing, beam, return (1 is the\n"
-        "first hit of its ray) and ray. Other results are those of `slabcast cast` with the same rays:\n"
-        "--query closest, with --returns K --query all. Sensors have z up, and meshes may have y: --up z.\n\n"
+        "first hit of its ray) and ray. Other formats are those of `slabcast cast` with the same rays:\n"
+        "of --query closest, with --returns K of --query all. Sensors have z up; many meshes have y up,\n"
+        "which --up z turns.\n\n"
         "  slabcast lidar --builtin city:400 --fan 64,-25,15 --spin 1024 -o turn.ply\n"
         "  slabcast lidar --mesh street.glb --up z --beams beams.csv \\\n"
         "    --poses drive.npy --range 0.5,120 --returns 3 -o drive.ply",

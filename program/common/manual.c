@@ -198,7 +198,7 @@ static void put_files(const command_line *line) {
   put_section("FILES");
   put_option("FILE.part", NULL, "what is written until a FILE is whole, which then gets its name");
   if (tells_of(line, ".offsets.npy"))
-    put_option("FILE.offsets.npy", NULL, "where each ray's hits begin in FILE, of --query all");
+    put_option("FILE.offsets.npy", NULL, "where each ray's hits begin in FILE, where a ray may have several");
 }
 
 static void put_see_also(const program *p, const program_command *command) {

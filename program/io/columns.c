@@ -131,6 +131,13 @@ static const char *next_name(const char **at, const char *separators, size_t *le
   return name;
 }
 
+/* Whether rows may have one column alone, which one name stands for. */
+static int may_be_one(const column_names *known) {
+  size_t needed = 0;
+  for (size_t i = 0; i < known->count; i++) needed += known->list[i].need != COLUMN_FREE;
+  return needed == 1;
+}
+
 int columns_are_names(const column_names *known, const char *line) {
   const char *separators = separators_of(line), *name;
   size_t length = 0, count = 0;
@@ -138,7 +145,7 @@ int columns_are_names(const column_names *known, const char *line) {
     const char first = name[*name == '"' || *name == '\''];
     if (length == 0 || (!isalpha((unsigned char)first) && first != '_')) return 0;
   }
-  return count > 1 || (count == 1 && known->some);
+  return count > 1 || (count == 1 && may_be_one(known));
 }
 
 /* ---- finding ---------------------------------------------------------------- */

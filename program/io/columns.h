@@ -26,7 +26,7 @@ typedef struct column_names {
   const char *noun; /* of the rows, plural */
   const named_column *list;
   size_t count;
-  int some; /* these are some of a text's columns: others are passed over, whatever they hold, and one name is a line */
+  int some; /* these are some of a text's columns: others are passed over, whatever they hold */
 } column_names;
 
 extern const column_names columns_of_rays, columns_of_segments, columns_of_points, columns_of_transforms;
@@ -48,7 +48,7 @@ typedef struct column_order {
 /* The place of a column that is passed over. */
 #define COLUMN_OTHER ROWS_COLUMNS_MAX
 
-/* Whether a line has names alone: two or more words, or one where that is enough, each of which begins with a letter,
+/* Whether a line has names alone: two or more words, or one where one column is enough, each of which begins with a letter,
  * with commas, semicolons, tabs or blanks between them. Quotes may stand around them. */
 int columns_are_names(const column_names *known, const char *line);
 
