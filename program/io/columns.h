@@ -48,8 +48,8 @@ typedef struct column_order {
 /* The place of a column that is passed over. */
 #define COLUMN_OTHER ROWS_COLUMNS_MAX
 
-/* Whether a line has names alone: two or more words, or one where one column is enough, each of which begins with a letter,
- * with commas, semicolons, tabs or blanks between them. Quotes may stand around them. */
+/* Whether a line has names alone: two or more words, or one where one column is enough, each of which begins with a
+ * letter, with commas, semicolons, tabs or blanks between them. Quotes may stand around them. */
 int columns_are_names(const column_names *known, const char *line);
 
 /* Finds the columns by the names of such a line. Case, blanks, quotes and _ . - : / ( ) [ ] within a name do not

@@ -12,6 +12,8 @@ declare -A options=(
   [demo]="-o --size --device --threads"
   [cast]="$scene --up --rays -o --query --tree --layout --segments --t-min --t-max --mask --masks --after --cull --edges
           --max-hits --face-forward --points --in --out --check --resume --shard --json --device --threads"
+  [lidar]="$scene --up --beams --fan --poses --spin --range --returns -o --tree --layout --mask --cull --edges
+           --face-forward --points --out --check --resume --shard --json --device --threads"
   [join]="-o"
   [rays]="$scene $camera --count --seed -o --out --device --threads"
   [render]="$scene $camera -o --shade --tree --device --threads"
