@@ -47,7 +47,7 @@ ARITHMETIC_BODY static void equidistant(slab_rays *s, float degrees) {
   }
   s->across = (float)(half * (double)s->columns / shorter);
   s->along = (float)(half * (double)s->rows / shorter);
-  s->limit = (float)(half * half);
+  s->limit = degrees > 0.0f && degrees <= 360.0f ? (float)(half * half) : NAN; /* which is refused */
   to_unit(s->camera.forward);
   to_unit(s->camera.right);
   to_unit(s->camera.up);

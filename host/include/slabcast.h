@@ -543,8 +543,9 @@ SLAB_API slab_rays slab_rays_pinhole(const slab_camera *, uint32_t width, uint32
  * has the direction `forward`. */
 SLAB_API slab_rays slab_rays_orthographic(const slab_camera *, uint32_t width, uint32_t height);
 /** A lens that sees a whole angle of `degrees`, above 0 and at most 360, in the circle that touches the shorter sides
- * of the image. The angle from its axis is proportional to the distance from the centre (equidistant). Only the
- * directions of the camera's vectors count. Directions have unit length but for 5e-6 (to 180 degrees 1e-7). */
+ * of the image. Calls refuse the set of another angle. The angle from its axis is proportional to the distance from the
+ * centre (equidistant). Only the directions of the camera's vectors count. Directions have unit length but for 5e-6 (to
+ * 180 degrees 1e-7). */
 SLAB_API slab_rays slab_rays_fisheye(const slab_camera *, uint32_t width, uint32_t height, float degrees);
 /** A sensor's beams, `beams` times 6 floats, from each of its poses, `poses` times 12: spinning sensors have a pose for
  * each firing. The range is [0, inf). */

@@ -26,6 +26,9 @@ static slab_status check_set(const char *function, const slab_rays *s) {
     return fail(SLAB_INVALID_ARGUMENT, "%s: the set's kind is %d, not a slab_rays_kind", function, (int)s->kind);
   if (s->t_min != s->t_min || s->t_max != s->t_max)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the set's %s is NaN", function, s->t_min != s->t_min ? "t_min" : "t_max");
+  if (s->kind == SLAB_RAYS_FISHEYE && s->limit != s->limit)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the set's limit is NaN: the lens sees no angle up to 360 degrees",
+                function);
   const bool camera = SET_IS_CAMERA(s->kind);
   slab_status status = check_size(function, "rows", s->rows, camera ? 1u << 24 : UINT32_MAX);
   if (status == SLAB_OK) status = check_size(function, "columns", s->columns, camera ? 1u << 24 : 1u << 31);

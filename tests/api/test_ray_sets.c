@@ -429,6 +429,11 @@ static void descriptions_of_no_set_are_refused(void **state) {
   assert_refused(f, &s, 0, 1, "normals");
   s = good, s.t_max = NAN;
   assert_refused(f, &s, 0, 1, "t_max is NaN");
+  const float angles[] = {NAN, 0.0f, -90.0f, 361.0f};
+  for (size_t i = 0; i < sizeof angles / sizeof *angles; i++) {
+    s = slab_rays_fisheye(&camera.camera, 4, 4, angles[i]);
+    assert_refused(f, &s, 0, 1, "limit is NaN");
+  }
   assert_refused(f, &camera, 16, 1, "1 rays from 16 on, and the set has 16");
   assert_refused(f, &camera, 10, 7, "7 rays from 10 on");
   assert_refused(f, &camera, UINT64_MAX, 2, "2 rays from");
