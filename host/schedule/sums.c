@@ -120,7 +120,8 @@ static slab_status make_weights(const slab_results *r, row_sums *s) {
 /* Whether the words of rows are the results, or become them where they are. */
 static bool are_in_place(const row_sums *s, const slab_results *r) {
   const bool tight = r->stride == 0 || r->stride == s->told.row * sizeof *s->words;
-  return tight && (r->type == SLAB_RESULT_BITS || sums_parts_a_row(s) == 1);
+  const bool aligned = (uintptr_t)r->memory % sizeof(sum_weight) == 0; /* packages hand in bytes anywhere */
+  return tight && aligned && (r->type == SLAB_RESULT_BITS || sums_parts_a_row(s) == 1);
 }
 
 slab_status sums_open(slab_query query, const slab_source *source, const slab_results *r, row_sums *s) {
