@@ -118,13 +118,24 @@ arrays() {
   arrays/bin/python "$here/card_arrays.py"
   rm -r arrays
 }
-export -f listing first arrays
+# Rays that are made on the card, and sums that come back: a city's sky, 1,000 rays a point, and a LiDAR's turns.
+sets() {
+  awk -v n="$points" 'BEGIN { srand(7); for (i = 0; i < n; i++) print 300 * rand() - 150, 0.5, 300 * rand() - 150 }' >points.txt
+  "$bin/slabcast" view --builtin city:100000 --up y --points points.txt --sky 1000 --device "$device" \
+    --json "$SLABCAST_BACKENDS-sky.json"
+  awk -v n="$turns" 'BEGIN { for (i = 0; i < n; i++) print 1, 0, 0, i, 0, 0, 1, 3, 0, -1, 0, 0 }' >poses.txt
+  "$bin/slabcast" lidar --builtin city:100000 --fan 128,-25,15 --poses poses.txt --spin 1024 --device "$device" \
+    --json "$SLABCAST_BACKENDS-lidar.json"
+  rm points.txt poses.txt
+}
+export -f listing first arrays sets
 export bin device wheels here
 
 # measure DRIVER: of one whose answers are right. The other's figures stand beside those of the second.
 measure() {
   local beside=()
   if [[ $1 == cuda && -e opencl-bench.done ]]; then beside=(--compare opencl-bench.json); fi
+  stage "$1-sets" 90 bash -euo pipefail -c sets || true
   stage "$1-bench" 540 "$bin/slabcast" bench --device "$device" --csv "$1-bench.csv" --json "$1-bench.json" "${beside[@]}" "${bench[@]}"
 }
 
@@ -210,7 +221,9 @@ say "$(xargs <about.txt)"
 later='' failed=''
 ((${#drivers[@]})) || failed=yes
 verify=() bench=() kernels=()
+export points=100000 turns=100
 if [[ -n $dry ]]; then
+  points=20 turns=1
   verify=(--rays 500 --group closest) bench=(--quick --seconds 0 --group transfer) kernels=(--side 32 --primitives 1200 --rounds 1)
 fi
 stage listing 60 bash -c listing || true
