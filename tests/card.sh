@@ -31,11 +31,11 @@ expect_stderr 'listing: done before' # no stage that was done is run again
 archive=$(<"$work/out")
 tar -xzf "$archive" -C "$work"
 folder=$work/$(basename "$archive" .tar.gz)
-for file in stages.txt listing.log {opencl,cuda}-verify.json tuning-group.csv \
+for file in stages.txt listing.log {opencl,cuda}-{verify,sky,lidar}.json tuning-group.csv \
   results/{about.txt,verify.txt,verify-cuda.txt,device.csv,device.json,cuda.csv,cuda.json,kernels.csv,beside.txt}; do
   [[ -s $folder/$file ]] || fail "$file is not in the archive: $(tar -tzf "$archive")"
 done
-[[ $(grep -c 'exit code 0' "$folder/stages.txt") == 9 ]] || fail "not 9 stages: $(<"$folder/stages.txt")"
+[[ $(grep -c 'exit code 0' "$folder/stages.txt") == 11 ]] || fail "not 11 stages: $(<"$folder/stages.txt")"
 [[ $(grep -cE '^(commit|device|driver opencl|driver cuda|date) ' "$folder/about.txt") == 5 ]] || fail "$(<"$folder/about.txt")"
 awk -F, 'END { exit NR != 1 + 4 * 3 * 4 || $NF <= 0 }' "$folder/tuning-group.csv" ||
   fail "not four groups on three scenes, four casts each: $(<"$folder/tuning-group.csv")"
