@@ -150,6 +150,7 @@ make_scene() {
   printf '%s\n' x,y,z 0,0,9 9,9,0 >others.csv
   printf '%s\n' azimuth,altitude 90,45 180,60 >suns.csv
   printf 'g wheel\nv -3 -1.5 -1.5\nv -3 6.5 -1.5\nv -3 -1.5 6.5\nv 0 0 0\nf 1 2 3\nf 2 3 4\n' >mesh.obj
+  printf 'elevation,azimuth\n0,0\n5,90\n' >angles.csv
   printf '%s\n' '1 0 0 2 0 1 0 0 0 0 1 0' '2 0 0 0 0 2 0 0 0 0 2 3' >places.txt
 }
 
@@ -176,6 +177,8 @@ every=7 strike bench --quick --seconds 0 --processor-time --group batch --csv ou
 if [[ $kind == memory ]]; then
   strike cast --mesh ../mesh.obj --rays ../rays.npy -o out.ply
   strike view --builtin boxes:40 --points ../points.csv --suns ../suns.csv -o out.ply --json summary.json
+  strike lidar --builtin boxes:40 --beams ../angles.csv --poses ../places.txt --spin 5 --shard 1/2 -o out.ply --check
+  strike lidar --builtin boxes:40 --fan 3,-5,5 --poses ../places.txt --returns 2 -o out.npy
   strike join ../distance.0.npy ../distance.1.npy -o out.npy
   strike join ../all.0.npy ../all.1.npy -o out.npy
 fi
