@@ -81,7 +81,8 @@ struct native_flight {
   const slab_short_hit *after;
   cast_uniforms uniforms;
   chunk_memory memory;
-  uint8_t *fallback;
+  uint8_t *fallback; /* room for fallback_bytes */
+  size_t fallback_bytes;
   bool interleaved;
   bool lists; /* attributes are those of listed hits */
   bool tiled; /* pieces are those of tiles, else as many rays as uniforms.rays_each that follow each other */
@@ -454,16 +455,17 @@ static slab_status order_tiles(flight *f) {
   return SLAB_OK;
 }
 
+/* It stays for later chunks. */
 static slab_status make_fallback(flight *f) {
   const size_t size = fallback_size(f->of->count, f->uniforms.packet);
+  if (size <= f->fallback_bytes) return SLAB_OK;
+  free(f->fallback);
   f->fallback = malloc(size);
-  return f->fallback == NULL ? fail_memory(size, "the packets that are left") : SLAB_OK;
+  f->fallback_bytes = f->fallback != NULL ? size : 0;
+  return f->fallback != NULL ? SLAB_OK : fail_memory(size, "the packets that are left");
 }
 
-static void release(flight *f) {
-  chunk_memory_free(&f->memory);
-  free(f->fallback);
-}
+static void release(flight *f) { chunk_memory_free(&f->memory); }
 
 /* What every flight has. Each member by itself: compilers zero a whole struct slowly, which a call of one ray feels. */
 static void flight_begin(const cast *c, const device_scene *on, const chunk *of, flight *f) {
@@ -480,7 +482,6 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->masks = f->has_own && c->options->masks != NULL ? c->options->masks + of->first : NULL;
   f->after = f->has_own && c->options->after != NULL ? c->options->after + of->first : NULL;
   f->memory = (chunk_memory){0};
-  f->fallback = NULL;
   f->tiled = false;
   f->invalid = 0;
   learn_order_begin(&f->order);
@@ -630,8 +631,9 @@ static flight *take_flight(device *d) {
   f = malloc(sizeof *f);
   if (f == NULL) return NULL;
   f->made = f->summed = NULL;
+  f->fallback = NULL;
   f->made_most = 0;
-  f->summed_bytes = 0;
+  f->summed_bytes = f->fallback_bytes = 0;
   return f;
 }
 
@@ -648,6 +650,7 @@ void native_free_idle(native_device *opened) {
     opened->idle = f->next;
     free(f->made);
     free(f->summed);
+    free(f->fallback);
     free(f);
   }
 }
@@ -683,6 +686,7 @@ slab_status native_few(const cast *c, const device_scene *on, bool flat, chunk_o
   const chunk all = {
       .count = (uint32_t)c->n, .traversal = flat ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED, .flat = flat};
   flight f;
+  f.fallback = NULL; /* few rays are in no packets */
   flight_begin(c, on, &all, &f);
   const slab_status status = c->offsets != NULL ? chunk_memory_offsets(&f.memory, c, &all) : SLAB_OK;
   if (status != SLAB_OK) return status;

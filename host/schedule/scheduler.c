@@ -553,7 +553,8 @@ slab_status schedule_rays(cast *c) {
   const uint32_t devices = c->scene->context->device_count;
   if (c->n == 0) return SLAB_OK;
   if (are_few(c)) return cast_few(c);
-  cast_job f = {.cast = c, .count = devices, .workers = calloc(devices, sizeof *f.workers)};
+  device_worker alone = {0};
+  cast_job f = {.cast = c, .count = devices, .workers = devices == 1 ? &alone : calloc(devices, sizeof *f.workers)};
   if (f.workers == NULL) return fail_memory(devices * sizeof *f.workers, "a cast");
   os_mutex_init(&f.lock);
   for (uint32_t i = 0; i < devices; i++) worker_open(&f, i);
@@ -566,6 +567,6 @@ slab_status schedule_rays(cast *c) {
   if (c->collected != NULL) c->collected->rays = f.next;
   os_mutex_destroy(&f.lock);
   set_rows_free(&c->rows);
-  free(f.workers);
+  if (f.workers != &alone) free(f.workers);
   return f.status == SLAB_OK ? SLAB_OK : fail(f.status, "%s", f.message);
 }

@@ -12,22 +12,25 @@
  * have whole rows. */
 #define ROWS_SORTED 4u
 #define ROW_SORTED_MOST 65536u
-/* Rows of beams that are made to see whether tiles of them pay, and how long they may be. */
+/* Rows of beams that are made to see whether tiles of them pay, and how many beams of each, from its middle. */
 #define ROWS_JUDGED (RAYS_A_TILE / 2 + 2)
-#define ROW_JUDGED_MOST 4096u
+#define BEAMS_JUDGED (2 * RAYS_A_TILE)
 
-/* Beams may be those of firings that follow each other: some rows tell. */
+/* Beams may be those of firings that follow each other: some of some rows tell. */
 static slab_status find_tiles(const cast *c, device *d, rays_rows *rows) {
-  const uint32_t row = c->set->set.columns;
+  const uint32_t row = c->set->set.columns, some = row < BEAMS_JUDGED ? row : BEAMS_JUDGED;
   const slab_scene_stats *bounds = &c->scene->stats;
-  if (row > ROW_JUDGED_MOST || c->n / row < ROWS_JUDGED) return SLAB_OK;
-  const set_rays some = set_part(c->set, 0, (size_t)row * ROWS_JUDGED);
-  slab_ray *rays = malloc(some.count * sizeof *rays);
-  if (rays == NULL) return fail_memory(some.count * sizeof *rays, "rays of a set");
-  const slab_status status = d->backend->make_rays(d, &some, rays);
-  if (status == SLAB_OK) *rows = rays_tiles_of(rays, some.count, row, bounds->lower, bounds->upper);
-  free(rays);
-  return status;
+  slab_ray rays[ROWS_JUDGED * BEAMS_JUDGED]; /* on the stack: a sensor's frames allocate nothing */
+  slab_status status = SLAB_OK;
+  if (c->n / row < ROWS_JUDGED) return SLAB_OK;
+  for (uint32_t i = 0; status == SLAB_OK && i < ROWS_JUDGED; i++) {
+    const set_rays part = set_part(c->set, (size_t)i * row + (row - some) / 2, some);
+    status = d->backend->make_rays(d, &part, rays + (size_t)i * some);
+  }
+  if (status != SLAB_OK) return status;
+  *rows = rays_tiles_of(rays, (size_t)ROWS_JUDGED * some, some, bounds->lower, bounds->upper);
+  if (rows->row != 0) rows->row = row;
+  return SLAB_OK;
 }
 
 /* The set's columns in the rows' order. */
