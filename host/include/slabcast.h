@@ -627,7 +627,7 @@ typedef struct slab_results {
   uint32_t columns;      /**< of sums: rays of a row, at most 2^31; 0 of a set: its columns */
   const float *weights;  /**< of SLAB_RESULT_SUMS: a weight for each column, none below 0, all together at most 2^31,
                             rounded to units of 2^-32; NULL: each is 1 */
-  uint32_t bins;         /**< of SLAB_RESULT_HISTOGRAM: 1 to 65536 */
+  uint32_t bins;         /**< of SLAB_RESULT_HISTOGRAM: 1 to 4096 */
   float t_from;          /**< of SLAB_RESULT_HISTOGRAM: where the first bin begins */
   float t_to;            /**< of SLAB_RESULT_HISTOGRAM: where the last ends, finite and above t_from */
 } slab_results;

@@ -11,7 +11,7 @@
 #define WEIGHT_UNIT 0x1p-32
 #define WEIGHTS_MOST 0x1p31
 #define COLUMNS_MOST (1u << 31)
-#define BINS_MOST 65536u
+#define BINS_MOST 4096u /* of which each part of a row has its own while they are counted */
 
 _Static_assert(sizeof(slab_sum) == sizeof(sum_part), "sums of rows take the places of those of parts");
 

@@ -497,7 +497,7 @@ class Scene(Life):
         Args:
             rays: as casts take them, on the host.
             directions: likewise, as t_min and t_max.
-            bins: how many, 1 to 65536.
+            bins: how many, 1 to 4096.
             range: where the first bin begins and the last ends, in lengths of the direction.
         """
         return _sums.histogram(*self._rows("histogram", rays, directions, t_min, t_max, named), bins, range)

@@ -23,7 +23,7 @@ SumQuery = Literal["any", "distance"]
 QUERIES = ("any", "distance")
 RESULTS = ("rays", "sums", "histogram", "bits")  # slab_result_type
 _MOST_WEIGHT = 2.0**31
-_MOST_BINS = 65536
+_MOST_BINS = 4096
 
 # Casts rays, with results of the library's as told.
 Cast = Callable[[str, _structs.Results], None]
