@@ -122,14 +122,14 @@ arrays() {
 sets() {
   awk -v n="$points" 'BEGIN { srand(7); for (i = 0; i < n; i++) print 300 * rand() - 150, 0.5, 300 * rand() - 150 }' >points.txt
   "$bin/slabcast" view --builtin city:100000 --up y --points points.txt --sky 1000 --device "$device" \
-    --json "$SLABCAST_BACKENDS-sky.json"
+    --json "$SLABCAST_BACKENDS-sky.json" ${dry:+--check}
   awk -v n="$turns" 'BEGIN { for (i = 0; i < n; i++) print 1, 0, 0, i, 0, 0, 1, 3, 0, -1, 0, 0 }' >poses.txt
-  "$bin/slabcast" lidar --builtin city:100000 --fan 128,-25,15 --poses poses.txt --spin 1024 --device "$device" \
-    --json "$SLABCAST_BACKENDS-lidar.json"
+  "$bin/slabcast" lidar --builtin city:100000 --fan 128,-25,15 --poses poses.txt --spin "$firings" --device "$device" \
+    --json "$SLABCAST_BACKENDS-lidar.json" ${dry:+--check}
   rm points.txt poses.txt
 }
 export -f listing first arrays sets
-export bin device wheels here
+export bin device wheels here dry
 
 # measure DRIVER: of one whose answers are right. The other's figures stand beside those of the second.
 measure() {
@@ -221,9 +221,9 @@ say "$(xargs <about.txt)"
 later='' failed=''
 ((${#drivers[@]})) || failed=yes
 verify=() bench=() kernels=()
-export points=100000 turns=100
+export points=100000 turns=100 firings=1024
 if [[ -n $dry ]]; then
-  points=20 turns=1
+  points=5 turns=1 firings=40
   verify=(--rays 500 --group closest) bench=(--quick --seconds 0 --group transfer) kernels=(--side 32 --primitives 1200 --rounds 1)
 fi
 stage listing 60 bash -c listing || true
