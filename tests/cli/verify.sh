@@ -101,6 +101,7 @@ for group in "${groups[@]}"; do
   case $group in
     after) flipped "$group" 7 ;;
     skip | ranges) flipped "$group" 3 ;;
+    sets) flipped "$group" 2 ;; # the first are rays of a set
     *) flipped "$group" 1 ;;
   esac
 done
