@@ -57,6 +57,20 @@ typedef struct way {
 
 typedef struct native_flight flight;
 
+/* Memory that stays for later chunks, and grows. */
+typedef struct kept_room {
+  void *bytes;
+  size_t size;
+} kept_room;
+
+static slab_status keep_room(kept_room *room, size_t size, const char *what) {
+  if (size <= room->size) return SLAB_OK;
+  free(room->bytes);
+  room->bytes = malloc(size);
+  room->size = room->bytes != NULL ? size : 0;
+  return room->bytes != NULL ? SLAB_OK : fail_memory(size, what);
+}
+
 /* A chunk between its begin and its end, and what its kernels are given. */
 struct native_flight {
   flight *next; /* of idle ones */
@@ -70,10 +84,8 @@ struct native_flight {
   uint32_t way_count;          /* 0: a scene without traversals */
   const slab_ray *rays;        /* NULL: pieces of tiles make theirs, of `set` */
   set_rays set;                /* of the chunk; where rows have an order its columns are in it */
-  slab_ray *made;              /* the chunk's rays of a set, where they are made at once; room for made_most */
-  uint32_t made_most;
-  void *summed; /* results that are summed, of the chunk; room for summed_bytes */
-  size_t summed_bytes;
+  kept_room made;              /* the chunk's rays of a set, where they are made at once */
+  kept_room summed;            /* results that are summed */
   void *results;
   size_t result_size;
   const slab_primitive_id *skips;
@@ -81,8 +93,7 @@ struct native_flight {
   const slab_short_hit *after;
   cast_uniforms uniforms;
   chunk_memory memory;
-  uint8_t *fallback; /* room for fallback_bytes */
-  size_t fallback_bytes;
+  kept_room fallback; /* a byte for each packet */
   bool interleaved;
   bool lists; /* attributes are those of listed hits */
   bool tiled; /* pieces are those of tiles, else as many rays as uniforms.rays_each that follow each other */
@@ -115,8 +126,9 @@ typedef struct piece {
 /* A piece of rays that follow each other, in the caller's arrays. */
 static piece piece_of(const flight *f, size_t number) {
   const uint32_t each = f->uniforms.rays_each, first = (uint32_t)number * each, rest = f->uniforms.rays - first;
-  return (piece){number,      first,      first + (rest < each ? rest : each), f->rays, f->results, f->skips,
-                 f->fallback, f->uniforms};
+  return (piece){
+      number,     first, first + (rest < each ? rest : each), f->rays, f->results, f->skips, f->fallback.bytes,
+      f->uniforms};
 }
 
 /* item: of the kernel's launch. */
@@ -455,16 +467,6 @@ static slab_status order_tiles(flight *f) {
   return SLAB_OK;
 }
 
-/* It stays for later chunks. */
-static slab_status make_fallback(flight *f) {
-  const size_t size = fallback_size(f->of->count, f->uniforms.packet);
-  if (size <= f->fallback_bytes) return SLAB_OK;
-  free(f->fallback);
-  f->fallback = malloc(size);
-  f->fallback_bytes = f->fallback != NULL ? size : 0;
-  return f->fallback != NULL ? SLAB_OK : fail_memory(size, "the packets that are left");
-}
-
 static void release(flight *f) { chunk_memory_free(&f->memory); }
 
 /* What every flight has. Each member by itself: compilers zero a whole struct slowly, which a call of one ray feels. */
@@ -474,7 +476,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->scene = on->state->uploaded;
   f->beside = of->flat ? on->state->beside : NULL;
   f->rays = c->set != NULL ? NULL : c->rays + of->first;
-  f->results = c->sums != NULL ? f->summed : c->collected == NULL ? chunk_results(c, of) : NULL;
+  f->results = c->sums != NULL ? f->summed.bytes : c->collected == NULL ? chunk_results(c, of) : NULL;
   f->result_size = c->result_size;
   chunk_uniforms(c, of, &f->uniforms);
   f->skips = f->uniforms.skip ? c->options->skip + of->first : NULL;
@@ -498,14 +500,10 @@ static uint32_t rays_of_packet(const flight *f) {
 /* Makes the rays of a chunk of a set, as they stand. Memory stays for later chunks. */
 static slab_status make_chunk(const cast *c, flight *f) {
   const set_rays some = set_part(c->set, f->of->first, f->of->count);
-  if (f->made_most < some.count) {
-    free(f->made);
-    f->made = malloc(some.count * sizeof *f->made);
-    f->made_most = f->made != NULL ? f->of->count : 0;
-    if (f->made == NULL) return fail_memory(some.count * sizeof *f->made, "rays of a set");
-  }
-  f->rays = f->made;
-  return native_make_rays(f->on->device, &some, f->made);
+  const slab_status status = keep_room(&f->made, some.count * sizeof *f->rays, "rays of a set");
+  if (status != SLAB_OK) return status;
+  f->rays = f->made.bytes;
+  return native_make_rays(f->on->device, &some, f->made.bytes);
 }
 
 /* Pieces of tiles make their rays themselves: these stay in the nearest cache. */
@@ -516,18 +514,8 @@ static slab_status begin_set(const cast *c, flight *f) {
   return SLAB_OK;
 }
 
-/* Room for results that are summed; it stays too. */
-static slab_status make_summed(const cast *c, const chunk *of, flight *f) {
-  const size_t size = of->count * c->result_size;
-  if (size <= f->summed_bytes) return SLAB_OK;
-  free(f->summed);
-  f->summed = malloc(size);
-  f->summed_bytes = f->summed != NULL ? size : 0;
-  return f->summed != NULL ? SLAB_OK : fail_memory(size, "results");
-}
-
 static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
-  const slab_status summed = c->sums != NULL ? make_summed(c, of, f) : SLAB_OK;
+  const slab_status summed = c->sums != NULL ? keep_room(&f->summed, of->count * c->result_size, "results") : SLAB_OK;
   if (summed != SLAB_OK) return summed;
   flight_begin(c, on, of, f);
   for (int i = 0; i < CHUNK_SAMPLES; i++) {
@@ -542,7 +530,8 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
                      tiling_of(&c->rows, of->count, f->uniforms.rays_each, &f->tiles);
   f->tiled = tiles && !f->lists;
   slab_status status = c->set != NULL ? begin_set(c, f) : SLAB_OK;
-  if (status == SLAB_OK && f->uniforms.packet != 0) status = make_fallback(f);
+  if (status == SLAB_OK && f->uniforms.packet != 0)
+    status = keep_room(&f->fallback, fallback_size(of->count, f->uniforms.packet), "the packets that are left");
   if (status == SLAB_OK && tiles && f->lists && f->uniforms.packet != 0) status = order_tiles(f);
   if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved)
     status = chunk_memory_sort(&f->memory, c, of, f->rays, c->scene->context->threads);
@@ -630,10 +619,7 @@ static flight *take_flight(device *d) {
   if (f != NULL) return f;
   f = malloc(sizeof *f);
   if (f == NULL) return NULL;
-  f->made = f->summed = NULL;
-  f->fallback = NULL;
-  f->made_most = 0;
-  f->summed_bytes = f->fallback_bytes = 0;
+  f->made = f->summed = f->fallback = (kept_room){0};
   return f;
 }
 
@@ -648,9 +634,9 @@ static void give_back(device *d, flight *f) {
 void native_free_idle(native_device *opened) {
   for (flight *f = opened->idle; f != NULL; f = opened->idle) {
     opened->idle = f->next;
-    free(f->made);
-    free(f->summed);
-    free(f->fallback);
+    free(f->made.bytes);
+    free(f->summed.bytes);
+    free(f->fallback.bytes);
     free(f);
   }
 }
@@ -686,7 +672,7 @@ slab_status native_few(const cast *c, const device_scene *on, bool flat, chunk_o
   const chunk all = {
       .count = (uint32_t)c->n, .traversal = flat ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED, .flat = flat};
   flight f;
-  f.fallback = NULL; /* few rays are in no packets */
+  f.fallback = (kept_room){0}; /* few rays are in no packets */
   flight_begin(c, on, &all, &f);
   const slab_status status = c->offsets != NULL ? chunk_memory_offsets(&f.memory, c, &all) : SLAB_OK;
   if (status != SLAB_OK) return status;
