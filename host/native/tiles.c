@@ -45,18 +45,13 @@ static void copy_run(unsigned char *to, const unsigned char *from, size_t bytes)
 static uint32_t width_of(const tiling *t, const tile_span *s) { return s->height == 1 ? s->columns : t->rows.width; }
 
 void tiles_runs(const tiling *t, const tile_span *s, tile_run *run, void *user) {
-  const uint32_t width = t->rows.order != NULL ? s->columns : width_of(t, s);
+  const uint32_t width = width_of(t, s), row = t->rows.row;
   for (uint32_t x = 0; x < s->columns; x += width)
     for (uint32_t y = 0; y < s->height; y++)
-      run(user, s->first + y * t->rows.row + x, s->columns - x < width ? s->columns - x : width);
+      run(user, s->first + y * row + x, s->columns - x < width ? s->columns - x : width);
 }
 
-/* Whether a piece's rays are cast in another order. Those after the last whole row stand as they are. */
-static bool is_ordered(const tiling *t, const tile_span *s) {
-  return t->rows.order != NULL && s->first / t->rows.row < t->bands;
-}
-
-/* The place in the chunk of ray i of such a piece. */
+/* Where rows have an order: the place in the chunk of a piece's ray i. */
 static uint32_t place_of(const tiling *t, const tile_span *s, uint32_t i) {
   const uint32_t column = s->first % t->rows.row;
   return s->first - column + t->rows.order[column + i];
@@ -72,7 +67,7 @@ static void copy_ordered(const tiling *t, const tile_span *s, bool gather, const
 
 /* Tile after tile, and row after row in each. */
 void tiles_copy(const tiling *t, const tile_span *s, bool gather, const void *from, void *to, size_t size) {
-  if (is_ordered(t, s)) {
+  if (t->rows.order != NULL) {
     copy_ordered(t, s, gather, from, to, size);
     return;
   }
@@ -92,7 +87,7 @@ void tiles_order(const tiling *t, uint32_t *order) {
   for (uint32_t piece = 0; piece < tiling_pieces(t); piece++) {
     const tile_span s = tiling_span(t, piece);
     const uint32_t width = width_of(t, &s);
-    const bool ordered = is_ordered(t, &s);
+    const bool ordered = t->rows.order != NULL;
     for (uint32_t i = 0; ordered && i < s.columns; i++) *order++ = place_of(t, &s, i);
     for (uint32_t x = 0; !ordered && x < s.columns; x += width)
       for (uint32_t y = 0; y < s.height; y++)

@@ -12,7 +12,7 @@
 
 /* A chunk's rays in bands of as many rows as a tile has. Each band is cut into pieces, whole columns of tiles but for
  * the last. Rays after the last band are in pieces of one row. Rows begin with the chunk. Where rows have an order, a
- * band is a row, and pieces have rays that follow each other in that order. */
+ * band is a row, the chunk has whole ones, and pieces have rays that follow each other in that order. */
 typedef struct tiling {
   rays_rows rows;
   uint32_t rays, each;          /* rays in all, and of a piece */

@@ -117,9 +117,14 @@ static slab_status make_weights(const slab_results *r, row_sums *s) {
   return SLAB_OK;
 }
 
+/* Bytes of a row's result: of bits all of its words, else those of one part. */
+static size_t result_bytes(const row_sums *s) {
+  return (s->told.type == SLAB_RESULT_BITS ? s->told.row : s->told.words) * sizeof *s->words;
+}
+
 /* Whether the words of rows are the results, or become them where they are. */
 static bool are_in_place(const row_sums *s, const slab_results *r) {
-  const bool tight = r->stride == 0 || r->stride == s->told.row * sizeof *s->words;
+  const bool tight = r->stride == 0 || r->stride == result_bytes(s);
   const bool aligned = (uintptr_t)r->memory % sizeof(sum_weight) == 0; /* packages hand in bytes anywhere */
   return tight && aligned && (r->type == SLAB_RESULT_BITS || sums_parts_a_row(s) == 1);
 }
@@ -168,18 +173,15 @@ static slab_sum sum_of_row(const row_sums *s, const sum_part *parts) {
 }
 
 static void write_bins(const row_sums *s, const uint32_t *parts, uint32_t *bins) {
-  memmove(bins, parts, s->told.words * sizeof *bins);
+  memcpy(bins, parts, s->told.words * sizeof *bins);
   for (size_t i = 1; i < sums_parts_a_row(s); i++)
     for (uint32_t k = 0; k < s->told.words; k++) bins[k] += parts[i * s->told.words + k];
 }
 
 void sums_write(const row_sums *s, size_t rows, const slab_results *r) {
-  const bool in_place = are_in_place(s, r);
-  const size_t size = r->type == SLAB_RESULT_SUMS        ? sizeof(slab_sum)
-                      : r->type == SLAB_RESULT_HISTOGRAM ? s->told.words * sizeof *s->words
-                                                         : s->told.row * sizeof *s->words;
+  const size_t size = result_bytes(s);
   const size_t stride = r->stride != 0 ? r->stride : size;
-  if (in_place && r->type != SLAB_RESULT_SUMS) return;
+  if (r->type != SLAB_RESULT_SUMS && are_in_place(s, r)) return;
   for (size_t i = 0; i < rows; i++) {
     void *to = (unsigned char *)r->memory + i * stride;
     const uint32_t *from = s->words + i * s->told.row;

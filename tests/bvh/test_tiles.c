@@ -23,8 +23,7 @@ static void see_run(void *user, uint32_t first, uint32_t rays) {
   const rays_rows *rows = &r->t->rows;
   for (uint32_t i = first; i < first + rays; i++, r->own++) {
     const uint32_t column = i % rows->row;
-    const bool turns = rows->order != NULL && i < r->t->bands * rows->row;
-    assert_true(r->own->number[0] / 8 == (turns ? i - column + rows->order[column] : i));
+    assert_true(r->own->number[0] / 8 == (rows->order != NULL ? i - column + rows->order[column] : i));
   }
 }
 
