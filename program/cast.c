@@ -138,7 +138,6 @@ static int check_ply(const cast_options *options) {
 
 int cast_check(cast_options *options) {
   const slab_query query = (slab_query)options->query;
-  int code = OPTIONS_RUN;
   if (options->shard.count > 0) scene_source_make_digest(options->scene); /* for its label */
   if (!scene_source_count(options->scene))
     return options_refuse(options->line, "the scene is missing: --mesh, --boxes, ...");
@@ -146,15 +145,14 @@ int cast_check(cast_options *options) {
     return options_refuse(options->line, "--points does not go with --query any or count, which have no t");
   if (options->max_hits != 0 && query != SLAB_ALL)
     return options_refuse(options->line, "--max-hits goes with --query all alone");
-  if (code == OPTIONS_RUN) code = check_range(options);
+  int code = check_range(options);
   if (code == OPTIONS_RUN) code = check_stdin(options);
   if (code == OPTIONS_RUN) code = check_own(options);
   if (code == OPTIONS_RUN) code = choose_format(options);
   if (code == OPTIONS_RUN && options->out && options->out_format == FORMAT_PLY) code = check_ply(options);
   if (code != OPTIONS_RUN) return code;
-  if (options->out && options->json && !strcmp(options->out, options->json))
-    return options_refuse(options->line, "-o and --json cannot both go to %s",
-                          strcmp(options->out, "-") ? options->out : "stdout");
+  code = options_check_apart(options->line, options->out, options->json);
+  if (code != OPTIONS_RUN) return code;
   const int direct = options->out && output_is_direct(options->out);
   if (direct && query == SLAB_ALL && is_binary(options->out_format))
     return options_refuse(options->line, "%s writes two files: -o %s works with --out csv or text",
@@ -218,15 +216,10 @@ slab_context_options cast_context(const cast_options *options) {
 }
 
 static int open_scene(cast_job *job) {
-  const slab_context_options context = cast_context(job->options);
-  int code = device_open_with(&context, &job->context);
-  if (code == EXIT_DONE)
-    code = scene_source_load(job->options->scene, job->context, (slab_tree)job->options->tree, &job->scene);
-  if (code != EXIT_DONE) return code;
-  slab_status status = slab_scene_info(job->scene, &job->stats);
-  if (status == SLAB_OK) status = slab_context_device(job->context, &job->device);
-  device_names(job->context, job->device.name, sizeof job->device.name);
-  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene");
+  const cast_options *options = job->options;
+  const slab_context_options context = cast_context(options);
+  return scene_source_open(options->scene, &context, (slab_tree)options->tree, &job->context, &job->scene, &job->stats,
+                           &job->device);
 }
 
 /* What decides answers beside the scene and the rays, which have segments and ranges. 0: of what rays have of their own
@@ -291,16 +284,6 @@ void cast_prepare(cast_job *job) {
 
 /* ---- messages -------------------------------------------------------------- */
 
-static void warn_of_rounding(const cast_job *job) {
-  double size = 0;
-  for (int i = 0; i < 3; i++) size = fmax(size, (double)job->stats.upper[i] - (double)job->stats.lower[i]);
-  if (size > 0 && job->rounding > 1e-6 * size)
-    complain(
-        "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g); "
-        "coordinates nearer to 0 keep more",
-        job->options->sweep ? job->options->poses : job->options->rays, job->rounding, size);
-}
-
 /* Prints how many rays are invalid for each reason, and the first one. Only if host and device found equally many. */
 static void warn_of_invalid(const cast_tally *tally) {
   const uint64_t *f = tally->faults;
@@ -338,7 +321,7 @@ static void tell_counts(const cast_job *job) {
 
 void cast_tell(const cast_job *job) {
   const cast_tally *tally = &job->cast.tally;
-  warn_of_rounding(job);
+  scene_warn_of_rounding(&job->stats, job->options->sweep ? job->options->poses : job->options->rays, job->rounding);
   warn_of_invalid(tally);
   if (!job->options->out || os_is_terminal(OS_STDERR)) tell_counts(job);
   if (job->options->check) cast_tally_tell_checked(tally);

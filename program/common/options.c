@@ -354,3 +354,8 @@ int options_check_stdin(const command_line *command, const char *before, const i
   }
   return OPTIONS_RUN;
 }
+
+int options_check_apart(const command_line *command, const char *out, const char *json) {
+  if (!out || !json || strcmp(out, json) != 0) return OPTIONS_RUN;
+  return options_refuse(command, "-o and --json cannot both go to %s", strcmp(out, "-") ? out : "stdout");
+}

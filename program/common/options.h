@@ -247,6 +247,8 @@ typedef struct input_option {
 /* Checks that stdin, "-", is the input of only one option. before: an option of the scene that has it; NULL: none.
  * Returns OPTIONS_RUN, or the exit code of a refusal. */
 int options_check_stdin(const command_line *command, const char *before, const input_option *inputs, size_t count);
+/* Checks that results and the summary, paths of -o and --json or NULL, do not go to one place. Returns likewise. */
+int options_check_apart(const command_line *command, const char *out, const char *json);
 
 /* A command of the program. */
 typedef struct program_command {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "program/common/device.h"
 #include "program/io/digest.h"
 #include "program/io/errors.h"
 #include "program/io/output.h"
@@ -393,20 +394,35 @@ int scene_source_option(scene_source *source, const char *name, const char *valu
   return 0;
 }
 
+/* The longest side of its bounds. */
+static double size_of(const slab_scene_stats *stats) {
+  double size = 0;
+  for (int k = 0; k < 3; k++) {
+    const double extent = (double)stats->upper[k] - (double)stats->lower[k];
+    if (extent > size) size = extent;
+  }
+  return size;
+}
+
 /* Warns if rounding to float32 moved a number by more than 1e-6 of the scene's size, so that the user can move the
  * origin. */
 static void warn_of_rounding(const scene_source *source, const double *worst, const slab_scene *scene) {
   slab_scene_stats stats;
-  double size = 0;
   if (slab_scene_info(scene, &stats) != SLAB_OK) return;
-  for (int k = 0; k < 3; k++) {
-    const double extent = (double)stats.upper[k] - (double)stats.lower[k];
-    if (extent > size) size = extent;
-  }
+  const double size = size_of(&stats);
   for (size_t i = 0; i < source->count; i++)
     if (worst[i] > 1e-6 * size)
       complain("warning: %s: rounding to float32 moved a number by %g, in a scene of size %g",
                name_of(source->items[i].value), worst[i], size);
+}
+
+void scene_warn_of_rounding(const slab_scene_stats *stats, const char *path, double moved) {
+  const double size = size_of(stats);
+  if (size > 0 && moved > 1e-6 * size)
+    complain(
+        "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g); "
+        "coordinates nearer to 0 keep more",
+        path, moved, size);
 }
 
 static int list_names(scene_source *source) {
@@ -476,4 +492,15 @@ int scene_source_load(scene_source *source, slab_context *context, slab_tree tre
   }
   free(worst);
   return code;
+}
+
+int scene_source_open(scene_source *source, const slab_context_options *options, slab_tree tree, slab_context **context,
+                      slab_scene **scene, slab_scene_stats *stats, slab_device_info *device) {
+  int code = device_open_with(options, context);
+  if (code == EXIT_DONE) code = scene_source_load(source, *context, tree, scene);
+  if (code != EXIT_DONE) return code;
+  slab_status status = slab_scene_info(*scene, stats);
+  if (status == SLAB_OK) status = slab_context_device(*context, device);
+  device_names(*context, device->name, sizeof device->name);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene");
 }

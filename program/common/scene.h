@@ -37,6 +37,12 @@ size_t scene_source_count(const scene_source *);
 
 /* Reads, adds and commits everything. Returns an exit code; on failure the error is printed and *scene is NULL. */
 int scene_source_load(scene_source *, slab_context *, slab_tree tree, slab_scene **scene);
+/* The same on a context that is opened for it, whose devices' names become device->name. What is opened is the caller's
+ * after a failure too. */
+int scene_source_open(scene_source *, const slab_context_options *, slab_tree tree, slab_context **, slab_scene **,
+                      slab_scene_stats *, slab_device_info *device);
+/* Warns if rounding to float32 moved points of a file by more than 1e-6 of the scene's size. */
+void scene_warn_of_rounding(const slab_scene_stats *, const char *path, double moved);
 /* The geometries with names, after scene_source_load, in the order of their ids. */
 const scene_parts *scene_source_parts(const scene_source *);
 /* The same for results; NULL: none has a name. */

@@ -144,10 +144,8 @@ static int check_options(view_options *options) {
   int code = check_target(options);
   if (code == OPTIONS_RUN) code = check_stdin(options);
   if (code == OPTIONS_RUN) code = choose_format(options);
+  if (code == OPTIONS_RUN) code = options_check_apart(&command, options->out, options->json);
   if (code != OPTIONS_RUN) return code;
-  if (options->out && options->json && !strcmp(options->out, options->json))
-    return options_refuse(&command, "-o and --json cannot both go to %s",
-                          strcmp(options->out, "-") ? options->out : "stdout");
   if (options->resume && (!options->out || output_is_direct(options->out)))
     return options_refuse(&command, "--resume wants -o FILE, which neither stdout nor a pipe is");
   return OPTIONS_RUN;
@@ -178,13 +176,8 @@ static int open_scene(view_job *job) {
   const view_options *options = job->options;
   const slab_context_options context = {
       .device = options->device, .layout = (slab_layout)options->layout, .threads = (uint32_t)options->threads};
-  int code = device_open_with(&context, &job->context);
-  if (code == EXIT_DONE) code = scene_source_load(options->scene, job->context, (slab_tree)options->tree, &job->scene);
-  if (code != EXIT_DONE) return code;
-  slab_status status = slab_scene_info(job->scene, &job->stats);
-  if (status == SLAB_OK) status = slab_context_device(job->context, &job->device);
-  device_names(job->context, job->device.name, sizeof job->device.name);
-  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene");
+  return scene_source_open(options->scene, &context, (slab_tree)options->tree, &job->context, &job->scene, &job->stats,
+                           &job->device);
 }
 
 /* Points off their surfaces, which --to has too. */
@@ -266,14 +259,8 @@ static void prepare(view_job *job) {
 /* ---- messages -------------------------------------------------------------- */
 
 static void warn_of_rounding(const view_job *job) {
-  const double from = ray_source_rounding(job->points), to = job->target.rounding, moved = fmax(from, to);
-  double size = 0;
-  for (int i = 0; i < 3; i++) size = fmax(size, (double)job->stats.upper[i] - (double)job->stats.lower[i]);
-  if (size > 0 && moved > 1e-6 * size)
-    complain(
-        "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g); "
-        "coordinates nearer to 0 keep more",
-        from >= to ? job->options->points : job->options->to, moved, size);
+  const double from = ray_source_rounding(job->points), to = job->target.rounding;
+  scene_warn_of_rounding(&job->stats, from >= to ? job->options->points : job->options->to, fmax(from, to));
 }
 
 static void warn_of_invalid(const view_tally *tally) {
