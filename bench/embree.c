@@ -457,10 +457,16 @@ static void cast_packet(job *j, caster *c, size_t first, size_t count) {
                    .geometry = p.hit.instID[0][k] != SLAB_MISS ? p.hit.instID[0][k] : p.hit.geomID[k]};
 }
 
+/* Denormals are flushed and are zero, as Embree's manual wants it. Returns the modes of before. */
+static unsigned int flush(void) {
+  const unsigned int modes = _mm_getcsr();
+  _mm_setcsr(modes | _MM_FLUSH_ZERO_MASK | 0x0040u);
+  return modes;
+}
+
 static void cast_chunks(void *argument) {
   job *j = argument;
-  const unsigned int modes = _mm_getcsr();
-  _mm_setcsr(modes | _MM_FLUSH_ZERO_MASK | 0x0040u); /* and denormals are zero */
+  const unsigned int modes = flush();
   caster c;
   caster_open(&c, j->call, j->query);
   for (size_t first; (first = atomic_fetch_add(&j->next, CHUNK)) < j->n;) {
@@ -474,20 +480,21 @@ static void cast_chunks(void *argument) {
   _mm_setcsr(modes);
 }
 
+static RTCScene scene_for(const embree *e, embree_call call) { return call >= EMBREE_ROBUST ? e->robust : e->fast; }
+
 static job job_of(const embree *e, embree_call call, slab_query query, const slab_ray *rays, size_t n, void *results) {
-  return (job){.scene = call >= EMBREE_ROBUST ? e->robust : e->fast,
-               .call = call,
-               .query = query,
-               .rays = rays,
-               .n = n,
-               .results = results};
+  return (job){.scene = scene_for(e, call), .call = call, .query = query, .rays = rays, .n = n, .results = results};
+}
+
+static bool run_threads(const embree *e, void (*function)(void *), void *argument) {
+  if (threads_run(e->threads, function, argument)) return true;
+  fprintf(stderr, "bench: the system refuses Embree its %u threads\n", e->threads);
+  return false;
 }
 
 static bool run(const embree *e, job *j, void (*function)(void *)) {
   j->next = 0;
-  if (threads_run(e->threads, function, j)) return true;
-  fprintf(stderr, "bench: the system refuses Embree its %u threads\n", e->threads);
-  return false;
+  return run_threads(e, function, j);
 }
 
 int embree_cast(embree *e, embree_call call, slab_query query, const slab_ray *rays, size_t n, void *results) {
@@ -510,9 +517,7 @@ static uint32_t open_single(const sky_job *j, caster *c, const float *o) {
   uint32_t open = 0;
   for (size_t i = 0; i < j->m; i++) {
     const float *d = j->directions + 3 * i;
-    struct RTCRay r = {.org_x = o[0], .org_y = o[1], .org_z = o[2], .dir_x = d[0], .dir_y = d[1], .dir_z = d[2]};
-    r.tfar = INFINITY;
-    r.mask = UINT32_MAX;
+    struct RTCRay r = ray_of(&(slab_ray){{o[0], o[1], o[2]}, 0.0f, {d[0], d[1], d[2]}, INFINITY});
     rtcOccluded1(j->scene, &r, &c->occluded);
     open += r.tfar >= 0.0f;
   }
@@ -539,8 +544,7 @@ static uint32_t open_packets(const sky_job *j, caster *c, const float *o) {
 
 static void open_points(void *argument) {
   sky_job *j = argument;
-  const unsigned int modes = _mm_getcsr();
-  _mm_setcsr(modes | _MM_FLUSH_ZERO_MASK | 0x0040u); /* and denormals are zero */
+  const unsigned int modes = flush();
   caster c;
   caster_open(&c, j->call, SLAB_ANY);
   for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->n;)
@@ -552,16 +556,14 @@ static void open_points(void *argument) {
 
 int embree_open_rays(embree *e, embree_call call, const float *points, size_t n, const float *directions, size_t m,
                      uint32_t *open) {
-  sky_job j = {.scene = call >= EMBREE_ROBUST ? e->robust : e->fast,
+  sky_job j = {.scene = scene_for(e, call),
                .call = call,
                .points = points,
                .directions = directions,
                .n = n,
                .m = m,
                .open = open};
-  if (threads_run(e->threads, open_points, &j)) return true;
-  fprintf(stderr, "bench: the system refuses Embree its %u threads\n", e->threads);
-  return false;
+  return run_threads(e, open_points, &j);
 }
 
 /* ---- all hits, ray after ray ---- */
