@@ -224,20 +224,46 @@ static void results_may_stand_apart(void **state) {
 
 /* ---- bad input ---- */
 
+typedef struct refusal {
+  const char *part;
+  slab_query query;
+  const slab_source *source;
+  slab_results results;
+} refusal;
+
+static void assert_refused(slab_scene *scene, const refusal *list, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    slab_results results = list[i].results;
+    assert_status(slab_cast(scene, list[i].query, list[i].source, &results, NULL), SLAB_INVALID_ARGUMENT);
+    assert_mentions(list[i].part);
+  }
+}
+
+static void sources_that_cannot_be_are_refused(void **state) {
+  const fixture *f = *state;
+  slab_sum sums[4];
+  const slab_rays set = slab_rays_directions(f->points, 2, f->directions, 4);
+  const slab_source odd = {.rays = f->rays, .n = 7}, whole = {.set = &set, .n = 8};
+  const slab_source late = {.set = &set, .first = 2, .n = 4}, kept = {.rays = f->rays, .n = 8, .reserved = {sums}};
+  const slab_results good = {.type = SLAB_RESULT_SUMS, .memory = sums, .columns = 4};
+  const refusal list[] = {
+      {"no whole rows of 4", SLAB_ANY, &odd, good},
+      {"from 2 on are no whole rows", SLAB_ANY, &late, good},
+      {"columns is 2, and the set has 4", SLAB_ANY, &whole, {.type = SLAB_RESULT_SUMS, .memory = sums, .columns = 2}},
+      {"reserved", SLAB_ANY, &kept, good},
+  };
+  assert_refused(f->scene, list, sizeof list / sizeof *list);
+  slab_results results = good;
+  assert_ok(slab_cast(f->scene, SLAB_ANY, &(slab_source){0}, &results, NULL));
+}
+
 static void results_that_cannot_be_are_refused(void **state) {
   const fixture *f = *state;
   slab_sum sums[4];
   float weights[4] = {1.0f, 1.0f, -1.0f, 1.0f}, heavy[2] = {0x1p31f, 1.0f};
-  const slab_rays set = slab_rays_directions(f->points, 2, f->directions, 4);
-  const slab_source array = {.rays = f->rays, .n = 8}, odd = {.rays = f->rays, .n = 7}, whole = {.set = &set, .n = 8};
-  const slab_source late = {.set = &set, .first = 2, .n = 4}, kept = {.rays = f->rays, .n = 8, .reserved = {sums}};
+  const slab_source array = {.rays = f->rays, .n = 8};
   const slab_results good = {.type = SLAB_RESULT_SUMS, .memory = sums, .columns = 4};
-  const struct {
-    const char *part;
-    slab_query query;
-    const slab_source *source;
-    slab_results results;
-  } cases[] = {
+  const refusal list[] = {
       {"type is 4", SLAB_ANY, &array, {.type = (slab_result_type)4, .memory = sums}},
       {"query 0 has no sums", SLAB_CLOSEST, &array, good},
       {"query 2 has no histograms", SLAB_ANY, &array, {.type = SLAB_RESULT_HISTOGRAM, .memory = sums}},
@@ -247,9 +273,6 @@ static void results_that_cannot_be_are_refused(void **state) {
        SLAB_ANY,
        &array,
        {.type = SLAB_RESULT_SUMS, .memory = sums, .columns = (1u << 31) + 1}},
-      {"no whole rows of 4", SLAB_ANY, &odd, good},
-      {"from 2 on are no whole rows", SLAB_ANY, &late, good},
-      {"columns is 2, and the set has 4", SLAB_ANY, &whole, {.type = SLAB_RESULT_SUMS, .memory = sums, .columns = 2}},
       {"weights[2] is -1",
        SLAB_ANY,
        &array,
@@ -277,15 +300,8 @@ static void results_that_cannot_be_are_refused(void **state) {
       {"stride is set", SLAB_ALL, &array, {.memory = sums, .stride = 64}},
       {"stride is 3", SLAB_DISTANCE, &array, {.memory = sums, .stride = 3}},
       {"results array is NULL", SLAB_ANY, &array, {.type = SLAB_RESULT_SUMS, .columns = 4}},
-      {"reserved", SLAB_ANY, &kept, good},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    slab_results results = cases[i].results;
-    assert_status(slab_cast(f->scene, cases[i].query, cases[i].source, &results, NULL), SLAB_INVALID_ARGUMENT);
-    assert_mentions(cases[i].part);
-  }
-  slab_results results = good;
-  assert_ok(slab_cast(f->scene, SLAB_ANY, &(slab_source){0}, &results, NULL));
+  assert_refused(f->scene, list, sizeof list / sizeof *list);
 }
 
 int main(void) {
@@ -296,6 +312,7 @@ int main(void) {
       cmocka_unit_test(parts_are_whole_in_every_chunk),
       cmocka_unit_test(traversals_sum_alike),
       cmocka_unit_test(results_may_stand_apart),
+      cmocka_unit_test(sources_that_cannot_be_are_refused),
       cmocka_unit_test(results_that_cannot_be_are_refused),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
