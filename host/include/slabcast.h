@@ -645,6 +645,44 @@ SLAB_API slab_status slab_cast(slab_scene *, slab_query query, const slab_source
                                const slab_cast_options *);
 /** @} */
 
+/** @defgroup points Closest points
+ * How far points are from surfaces, and where the closest point is. docs/contract.md says what each answer means.
+ *
+ * points: n times 3 floats. A point with a coordinate that is not finite, or beyond 2^60, is invalid and finds nothing.
+ * Triangles without area are found, as segments or points, although no ray hits them. Solids are surfaces: inside of
+ * one the distance is that to its surface. Inverted and NaN boxes, and primitives that were dropped, are not found.
+ *
+ * Statuses and threads are those of casts. Also SLAB_INVALID_ARGUMENT: an array is NULL although n is not 0; a radius
+ * that is NaN or below 0, of radii by index; mask together with masks, or radius with radii. SLAB_UNSUPPORTED: the scene
+ * has an instance that is not rigid and uniformly scaled, which the message names by geometry.
+ * @{ */
+
+/** What the queries of points take. */
+typedef struct slab_point_options {
+  uint32_t mask;           /**< geometries whose mask has no bit in common are not seen; 0: all bits */
+  const uint32_t *masks;   /**< n entries, each the mask of one point; 0 sees nothing. mask must be 0 then. NULL: none */
+  float radius;            /**< what is farther is not found; 0: there is no limit. A radius of 0 is one of radii */
+  const float *radii;      /**< n entries, each the radius of one point: what is at that distance or nearer is found.
+                              radius must be 0 then. NULL: none */
+  slab_progress *progress; /**< NULL: none; it is told of points */
+  void *user;              /**< passed to progress */
+  uint64_t *invalid;       /**< receives the number of invalid points; NULL: not wanted */
+} slab_point_options;
+
+/** Bytes of one result of a query; 0 for a value that is none. */
+SLAB_API size_t slab_point_result_size(slab_point_query);
+
+/** SLAB_CLOSEST_POINTS: n results. */
+SLAB_API slab_status slab_closest_points(slab_scene *, const float *points, size_t n, slab_closest_point *results,
+                                         const slab_point_options *);
+/** SLAB_CLOSEST_DISTANCES: the distances alone, with the same bits; +inf where nothing is found. */
+SLAB_API slab_status slab_closest_distances(slab_scene *, const float *points, size_t n, float *distances,
+                                            const slab_point_options *);
+/** SLAB_POINTS_WITHIN: 1 where something is found within the radius, else 0. */
+SLAB_API slab_status slab_points_within(slab_scene *, const float *points, size_t n, uint8_t *within,
+                                        const slab_point_options *);
+/** @} */
+
 /** @defgroup programs Kernels of your own
  * Kernels that trace rays themselves, by the functions of slabcast_device.h.
  * @{ */
@@ -696,6 +734,10 @@ typedef struct slab_check_report {
  * s and at the end, with the rays compared. SLAB_CANCELLED where it returns non-zero; *report is then untouched. */
 SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, size_t n, const void *results,
                                 const uint64_t *offsets, const slab_cast_options *, slab_check_report *report);
+
+/** The same for results of points: n entries of the query's type. `rays` of the report counts points. */
+SLAB_API slab_status slab_check_points(slab_scene *, slab_point_query, const float *points, size_t n,
+                                       const void *results, const slab_point_options *, slab_check_report *report);
 
 /** @} */
 

@@ -66,6 +66,20 @@ typedef enum slab_result_type {
 /** How many types there are in this version. */
 #define SLAB_RESULT_TYPE_COUNT 4
 
+/** What is asked of a point, with the type of its results. */
+typedef enum slab_point_query {
+  SLAB_CLOSEST_POINTS,    /**< slab_closest_point: the closest point of the primitive with the least (squared distance,
+                             geometry, primitive) */
+  SLAB_CLOSEST_DISTANCES, /**< float: distance of SLAB_CLOSEST_POINTS alone, +inf where nothing is found */
+  SLAB_POINTS_WITHIN      /**< uint8_t: 1 exactly when SLAB_CLOSEST_POINTS finds something, else 0 */
+} slab_point_query;
+
+/** How many there are in this version. */
+#define SLAB_POINT_QUERY_COUNT 3
+
+/** On which part of its primitive a closest point lies. Spheres and planes have one face. */
+typedef enum slab_feature { SLAB_FEATURE_FACE, SLAB_FEATURE_EDGE, SLAB_FEATURE_VERTEX } slab_feature;
+
 /** Culling drops crossings, not primitives: with front faces culled a solid seen from outside reports its exit. It does
  * not apply to SLAB_INTERVAL. */
 typedef enum slab_cull { SLAB_CULL_NONE, SLAB_CULL_BACK, SLAB_CULL_FRONT } slab_cull;
@@ -118,6 +132,18 @@ typedef struct slab_interval {
   uint32_t primitive; /**< as in slab_hit */
   uint32_t geometry;  /**< as in slab_hit */
 } slab_interval;
+
+/** The point of a surface that is closest to another point. Where nothing is found distance is +inf, the other floats
+ * and feature are 0, and primitive = geometry = SLAB_MISS (or SLAB_INVALID). No member is ever NaN or -0. */
+typedef struct slab_closest_point {
+  float distance;     /**< to the surface, 0 or more, from inside of solids too */
+  float point[3];     /**< the closest point */
+  float u;            /**< triangle: weight of b; box and oriented box: the face 0..5 = -x,+x,-y,+y,-z,+z */
+  float v;            /**< triangle: weight of c */
+  uint32_t feature;   /**< slab_feature */
+  uint32_t primitive; /**< as in slab_hit */
+  uint32_t geometry;  /**< as in slab_hit */
+} slab_closest_point;
 
 /** Identifies one primitive of a scene; the members are in the order of slab_hit's. */
 typedef struct slab_primitive_id {

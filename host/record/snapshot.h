@@ -22,7 +22,8 @@ typedef struct bvh_layout {
   float *blocks;
   size_t floats;
   bvh_outside outside[OUTSIDE_LISTS];
-  uint32_t depth, stack;                            /* stack: entries that a traversal can need */
+  uint32_t collapsed_root; /* of the BVH over collapsed triangles, which points alone find; 0: there are none */
+  uint32_t depth, stack;   /* of the deeper BVH; stack: entries that a traversal can need */
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
   uint64_t build;     /* the snapshot's that has their nodes' children and their blocks' ids */
   bool lacks_some;    /* its build left out triangles whose vertices may move so that they can be hit */

@@ -148,15 +148,17 @@ typedef struct instance_entry {
   float place[3];
   uint32_t model;
   uint32_t geometry; /* id of its model's first geometry, in the scene that the instance stands in */
-  uint32_t unused[2];
+  float scale;       /* where the transform is a rotation, mirrored or not, times this; else 0 */
+  uint32_t unused;
 } instance_entry;
 
 typedef struct model_entry {
   uint32_t table, entries; /* its part of the table */
   uint32_t geometries;     /* ids that it takes: more than entries where it has instances */
   uint32_t root;           /* its first node */
+  uint32_t collapsed_root; /* that of its collapsed triangles, which points alone find; 0: it has none */
   bvh_outside outside[OUTSIDE_LISTS];
-  uint32_t unused[12 - 2 * OUTSIDE_LISTS];
+  uint32_t unused[11 - 2 * OUTSIDE_LISTS];
 } model_entry;
 
 /* Room for the hits of SLAB_ALL where the offsets are not known yet. The results buffer begins with TAKEN_NUMBERS
