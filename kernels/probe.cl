@@ -11,7 +11,6 @@
 
 #if LANES == 1
 #define LANE_NUMBERS 0u
-#define lanes_as_word(x) as_uint(x)
 #define lanes_as_mask(x) as_int(x)
 #define lanes_convert(x) ((float)(x))
 #elif LANES == 8

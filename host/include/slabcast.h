@@ -653,17 +653,17 @@ SLAB_API slab_status slab_cast(slab_scene *, slab_query query, const slab_source
  * one the distance is that to its surface. Inverted and NaN boxes, and primitives that were dropped, are not found.
  *
  * Statuses and threads are those of casts. Also SLAB_INVALID_ARGUMENT: an array is NULL although n is not 0; a radius
- * that is NaN or below 0, of radii by index; mask together with masks, or radius with radii. SLAB_UNSUPPORTED: the scene
- * has an instance that is not rigid and uniformly scaled, which the message names by geometry.
+ * that is NaN or below 0, of radii by index; mask together with masks, or radius with radii. SLAB_UNSUPPORTED: the
+ * scene has an instance that is not rigid and uniformly scaled, which the message names by geometry.
  * @{ */
 
 /** What the queries of points take. */
 typedef struct slab_point_options {
-  uint32_t mask;           /**< geometries whose mask has no bit in common are not seen; 0: all bits */
-  const uint32_t *masks;   /**< n entries, each the mask of one point; 0 sees nothing. mask must be 0 then. NULL: none */
-  float radius;            /**< what is farther is not found; 0: there is no limit. A radius of 0 is one of radii */
-  const float *radii;      /**< n entries, each the radius of one point: what is at that distance or nearer is found.
-                              radius must be 0 then. NULL: none */
+  uint32_t mask;         /**< geometries whose mask has no bit in common are not seen; 0: all bits */
+  const uint32_t *masks; /**< n entries, each the mask of one point; 0 sees nothing. mask must be 0 then. NULL: none */
+  float radius;          /**< what is farther is not found; 0: there is no limit. A radius of 0 is one of radii */
+  const float *radii;    /**< n entries, each the radius of one point: what is at that distance or nearer is found.
+                            radius must be 0 then. NULL: none */
   slab_progress *progress; /**< NULL: none; it is told of points */
   void *user;              /**< passed to progress */
   uint64_t *invalid;       /**< receives the number of invalid points; NULL: not wanted */

@@ -643,12 +643,14 @@ void native_free_idle(native_device *opened) {
 
 /* Kernels run when the chunk ends: by then the casting thread has nothing else to do, and takes part. */
 slab_status native_begin(const cast *c, const device_scene *on, chunk *of) {
+  if (c->points != NULL) return SLAB_OK;
   if (of->in_flight == NULL) of->in_flight = take_flight(on->device);
   if (of->in_flight == NULL) return fail_memory(sizeof(flight), "a cast");
   return prepare(c, on, of, of->in_flight);
 }
 
 slab_status native_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
+  if (c->points != NULL) return native_cast_points(c, on, of, outcome);
   run(of->in_flight, on->scene->context->threads);
   const slab_status status = c->sums != NULL ? run_sums(c, of->in_flight) : SLAB_OK;
   if (status == SLAB_OK) return finish(c, of->in_flight, outcome);
@@ -658,7 +660,7 @@ slab_status native_end(const cast *c, const device_scene *on, chunk *of, chunk_o
 
 void native_abandon(const device_scene *on, chunk *of) {
   (void)on;
-  release(of->in_flight);
+  if (of->in_flight != NULL) release(of->in_flight); /* points have none */
 }
 
 slab_status native_settle(const device_scene *on, chunk *of) {

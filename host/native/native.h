@@ -40,6 +40,19 @@ typedef void native_sums(size_t work_item, const slab_ray *, const void *results
                          const uint32_t *invalid, uint32_t *to, ray_sums, uint32_t first_part, uint32_t parts,
                          uint32_t each);
 
+/* Closest points; of a BVH with its root over collapsed triangles. */
+typedef void native_points_flat(size_t work_item, const float *points, void *results, const uint32_t *order,
+                                const float *radii, const uint32_t *masks, volatile uint32_t *invalid,
+                                const geometry_entry *, const float *blocks, cast_uniforms, float radius);
+typedef void native_points_wide(size_t work_item, const float *points, void *results, const uint32_t *order,
+                                const float *radii, const uint32_t *masks, volatile uint32_t *invalid,
+                                const geometry_entry *, const float *blocks, cast_uniforms, float radius,
+                                const bvh_node *, uint32_t collapsed_root);
+typedef void native_points_compressed(size_t work_item, const float *points, void *results, const uint32_t *order,
+                                      const float *radii, const uint32_t *masks, volatile uint32_t *invalid,
+                                      const geometry_entry *, const float *blocks, cast_uniforms, float radius,
+                                      const compressed_node *, uint32_t collapsed_root);
+
 /* Declarations of kernels by their program, for the table that cmake/native.cmake writes. */
 #define KERNEL_OF_flat(name) native_flat name
 #define KERNEL_OF_wide(name) native_wide name
@@ -52,6 +65,9 @@ typedef void native_sums(size_t work_item, const slab_ray *, const void *results
 #define KERNEL_OF_pairs(name) native_pairs name
 #define KERNEL_OF_rays(name) native_rays name
 #define KERNEL_OF_sums(name) native_sums name
+#define KERNEL_OF_points_flat(name) native_points_flat name
+#define KERNEL_OF_points_wide(name) native_points_wide name
+#define KERNEL_OF_points_compressed(name) native_points_compressed name
 
 typedef enum native_program {
   NATIVE_END, /* of a table */
@@ -64,6 +80,9 @@ typedef enum native_program {
   NATIVE_PAIRS,
   NATIVE_RAYS,
   NATIVE_SUMS,
+  NATIVE_POINTS_FLAT,
+  NATIVE_POINTS_WIDE,
+  NATIVE_POINTS_COMPRESSED,
   NATIVE_PROGRAMS
 } native_program;
 
@@ -87,6 +106,9 @@ typedef union native_kernel {
   native_pairs *pairs;
   native_rays *rays;
   native_sums *sums;
+  native_points_flat *points_flat;
+  native_points_wide *points_wide;
+  native_points_compressed *points_compressed;
 } native_kernel;
 
 typedef struct native_variant {
@@ -132,6 +154,8 @@ slab_status native_end(const cast *, const device_scene *, chunk *, chunk_outcom
 void native_abandon(const device_scene *, chunk *);
 slab_status native_settle(const device_scene *, chunk *);
 slab_status native_few(const cast *, const device_scene *, bool flat, chunk_outcome *);
+/* A chunk of points, from begin to end. */
+slab_status native_cast_points(const cast *, const device_scene *, const chunk *, chunk_outcome *);
 slab_status native_cast_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 /* Frees what earlier calls have left. */
 void native_free_idle(native_device *);

@@ -95,7 +95,7 @@ static uint64_t part_of_call(const cast *c) {
  * buffers and a part of the call, and at most the caller's launch_rays. */
 static uint32_t launch_bound(const cast *c, const device_worker *s) {
   const device *d = s->on.device;
-  const size_t widest = c->result_size > sizeof(slab_ray) ? c->result_size : sizeof(slab_ray);
+  const size_t widest = c->result_size > input_size(c) ? c->result_size : input_size(c);
   uint64_t bound = d->info.allocation_bytes / widest;
   if (!d->in_place) bound = least(bound, least(STAGED_BYTES / widest, part_of_call(c)));
   if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
@@ -171,6 +171,8 @@ static uint32_t shared_size(const device_worker *s, size_t remaining) {
 
 /* ---- failures ---- */
 
+static const char *noun_of(const cast *c) { return c->points != NULL ? "point" : "ray"; }
+
 /* The first failure decides the status and message of the call. */
 static void cast_job_fail(cast_job *f, slab_status status) {
   os_mutex_lock(&f->lock);
@@ -188,9 +190,10 @@ static void worker_fail(const device_worker *s, slab_status status) {
   os_mutex_lock(&s->cast_job->lock);
   const uint64_t done = c->progress_done;
   os_mutex_unlock(&s->cast_job->lock);
-  cast_job_fail(s->cast_job, fail(status, "%s: \"%s\" failed after %llu of %llu ray%s: %s", c->function,
-                                  s->on.device->info.name, (unsigned long long)done,
-                                  (unsigned long long)c->progress_total, plural(c->progress_total, "", "s"), why));
+  cast_job_fail(s->cast_job,
+                fail(status, "%s: \"%s\" failed after %llu of %llu %s%s: %s", c->function, s->on.device->info.name,
+                     (unsigned long long)done, (unsigned long long)c->progress_total, noun_of(c),
+                     plural(c->progress_total, "", "s"), why));
 }
 
 /* ---- choosing the traversal ---- */
@@ -213,8 +216,11 @@ static bool casts_closed(const device_worker *s) {
   return triangles && options != NULL && options->edges == SLAB_EDGES_CLOSED;
 }
 
-/* Rays with masks and hits of their own are cast one by one. */
-static bool casts_own(const device_worker *s) { return has_own_rays(s->cast_job->cast->options); }
+/* Rays with masks and hits of their own are cast one by one; points are asked so. */
+static bool casts_own(const device_worker *s) {
+  const cast *c = s->cast_job->cast;
+  return c->points != NULL || has_own_rays(c->options);
+}
 
 /* Rays that the device makes are not there to be sorted. */
 static bool makes_there(const device_worker *s) {
@@ -368,8 +374,8 @@ static void report_progress(cast_job *f) {
   f->reported = done;
   if (news && call_progress(c->options, c->callers, done, c->progress_total) != 0)
     cast_job_fail(f,
-                  fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu ray%s", c->function, (unsigned long long)done,
-                       (unsigned long long)c->progress_total, plural(c->progress_total, "", "s")));
+                  fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu %s%s", c->function, (unsigned long long)done,
+                       (unsigned long long)c->progress_total, noun_of(c), plural(c->progress_total, "", "s")));
 }
 
 /* Inserts a batch in the collection, in descending order of rays: with several devices chunks end in any order. */
@@ -501,9 +507,10 @@ static void run_all(cast_job *f) {
 
 static bool are_few(const cast *c) {
   const device *d = &c->scene->context->devices[0];
-  return c->n <= FEW_RAYS && c->set == NULL && c->sums == NULL && c->scene->context->device_count == 1 &&
-         d->backend->few != NULL && d->launch_rays == 0 && d->traversal == SLAB_TRAVERSAL_AUTO &&
-         c->collected == NULL && (c->options == NULL || c->options->progress == NULL);
+  return c->n <= FEW_RAYS && c->set == NULL && c->sums == NULL && c->points == NULL &&
+         c->scene->context->device_count == 1 && d->backend->few != NULL && d->launch_rays == 0 &&
+         d->traversal == SLAB_TRAVERSAL_AUTO && c->collected == NULL &&
+         (c->options == NULL || c->options->progress == NULL);
 }
 
 static uint32_t few_class(size_t rays) {

@@ -50,7 +50,7 @@ static slab_status sort_columns(const cast *c, rays_rows *rows) {
   const uint32_t row = s->set.columns, threads = c->scene->context->threads;
   if (row > ROW_SORTED_MOST || c->n / row < ROWS_SORTED) return SLAB_OK;
   rows->order = s->set.kind == SLAB_RAYS_DIRECTIONS ? directions_sorted(s->of_columns, row, threads)
-                                                    : points_sorted(s->of_columns, row, threads);
+                                                    : points_sorted(s->of_columns, row, NULL, NULL, threads);
   if (rows->order == NULL) return fail_memory(row * sizeof *rows->order, "an order of columns");
   rows->row = row;
   rows->width = RAYS_A_TILE;

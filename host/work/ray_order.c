@@ -252,6 +252,8 @@ uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], cons
 /* ---- sorting a row's directions, or the points that it goes to ---- */
 
 #define PLACE_BITS 10 /* bits per axis */
+/* The same of the cells by which points are near: those on either side of a border are not. */
+#define POINTS_NEAR_BITS 5
 
 static uint32_t place_key(const grid *g, const float place[3]) {
   curve_cell cell = {0};
@@ -281,12 +283,33 @@ uint32_t *directions_sorted(const float *directions, uint32_t n, uint32_t thread
   return numbers_by_keys(&s, fill_directions, n, 3 * PLACE_BITS, threads);
 }
 
-uint32_t *points_sorted(const float *points, uint32_t n, uint32_t threads) {
-  float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-  for (size_t i = 0; i < (size_t)3 * n; i++) {
-    lower[i % 3] = fminf(lower[i % 3], points[i]);
-    upper[i % 3] = fmaxf(upper[i % 3], points[i]);
+/* Those of points: as large again on either side where they are a scene's. */
+static grid points_grid(const float *points, size_t n, const float lower[3], const float upper[3], int bits) {
+  float from[3] = {INFINITY, INFINITY, INFINITY}, to[3] = {-INFINITY, -INFINITY, -INFINITY};
+  for (int k = 0; lower != NULL && k < 3; k++) {
+    const float margin = 0.5f * (upper[k] - lower[k]);
+    from[k] = lower[k] - margin;
+    to[k] = upper[k] + margin;
   }
-  sorting s = {.vectors = points, .grid = grid_of(lower, upper, PLACE_BITS)};
+  for (size_t i = 0; lower == NULL && i < 3 * n; i++) {
+    from[i % 3] = fminf(from[i % 3], points[i]);
+    to[i % 3] = fmaxf(to[i % 3], points[i]);
+  }
+  return grid_of(from, to, bits);
+}
+
+uint32_t *points_sorted(const float *points, uint32_t n, const float lower[3], const float upper[3], uint32_t threads) {
+  sorting s = {.vectors = points, .grid = points_grid(points, n, lower, upper, PLACE_BITS)};
   return numbers_by_keys(&s, fill_points, n, 3 * PLACE_BITS, threads);
+}
+
+bool points_are_near(const float *points, size_t n, const float lower[3], const float upper[3]) {
+  const grid g = points_grid(points, n, lower, upper, PLACE_BITS);
+  const int shift = 3 * (PLACE_BITS - POINTS_NEAR_BITS);
+  int near = 0;
+  for (uint32_t i = 0; i < SAMPLES; i++) {
+    const float *p = points + 3 * place_of(n, n > 1, i), *next = n > 1 ? p + 3 : p;
+    near += place_key(&g, p) >> shift == place_key(&g, next) >> shift;
+  }
+  return 2 * near > SAMPLES;
 }

@@ -2,6 +2,8 @@
 #ifndef SLABCAST_WORK_RAY_ORDER_H
 #define SLABCAST_WORK_RAY_ORDER_H
 
+#include <stdbool.h>
+
 #include "record/traversals.h"
 #include "slabcast.h"
 
@@ -31,9 +33,11 @@ rays_rows rays_tiles_of(const slab_ray *rays, size_t n, uint32_t row, const floa
  * short. */
 uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3], uint32_t threads);
 
-/* The indices of n directions, or points, 3 floats each, so that those next to each other are close. malloc'ed, or NULL
- * where memory is short. */
+/* The indices of n directions, or points, 3 floats each, so that those next to each other are close. lower, upper:
+ * bounds about which the points are; NULL: their own. malloc'ed, or NULL where memory is short. */
 uint32_t *directions_sorted(const float *directions, uint32_t n, uint32_t threads);
-uint32_t *points_sorted(const float *points, uint32_t n, uint32_t threads);
+uint32_t *points_sorted(const float *points, uint32_t n, const float lower[3], const float upper[3], uint32_t threads);
+/* Whether points that follow each other are mostly close already, judged by a few samples. */
+bool points_are_near(const float *points, size_t n, const float lower[3], const float upper[3]);
 
 #endif

@@ -26,6 +26,7 @@ void cast_uniforms_of(const snapshot *scene, slab_query query, const slab_cast_o
 void chunk_uniforms(const cast *c, const chunk *of, cast_uniforms *u) {
   cast_uniforms_of(c->scene, c->query, c->options, u);
   u->rays = of->count;
+  if (c->points != NULL) u->query = (uint32_t)c->points->query;
   if (c->sums != NULL) u->invalid = 1; /* sums look at rays where some are invalid */
   if (c->offsets != NULL) u->invalid = 0;
 }

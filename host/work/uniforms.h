@@ -23,6 +23,14 @@ typedef struct collection {
   uint64_t most;      /* limit of hits: beyond it, or beyond COLLECTED_BYTES, no more rays are cast */
 } collection;
 
+/* Points that are asked for what is closest, in place of rays. */
+typedef struct asked_points {
+  slab_point_query query;
+  const float *points; /* n times 3 floats */
+  const float *radii;  /* one each; NULL: all have `radius` */
+  float radius;
+} asked_points;
+
 /* One call of the public API. */
 typedef struct cast {
   const char *function;
@@ -42,7 +50,11 @@ typedef struct cast {
   rays_rows rows;       /* in which the rays come; not looked for where no backend asks */
   const set_rays *set;  /* of which the rays are; NULL: they are an array */
   const row_sums *sums; /* where the results are summed; NULL: they are `results` */
+  const asked_points *points; /* NULL: rays are cast. Else query is SLAB_CLOSEST, and options are there */
 } cast;
+
+/* Bytes of one ray, or point. */
+static inline size_t input_size(const cast *c) { return c->points != NULL ? 3 * sizeof(float) : sizeof(slab_ray); }
 
 /* The hits of a ray that SLAB_ALL lists at most; 0: all. */
 static inline uint32_t max_hits(const cast *c) { return c->options != NULL ? c->options->max_hits : 0; }

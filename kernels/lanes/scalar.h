@@ -139,6 +139,8 @@ typedef uint word;
 #define lanes_store(v, p) (*(p) = (v))
 #define lanes_first(v) (v)
 #define lanes_kept(m) (m)
+#define lanes_as_word(x) as_uint(x)
+#define lanes_as_real(x) as_float(x)
 #ifndef EXACT_LANES
 #define lanes_divide(a, b) scalar_divide(a, b)
 #define lanes_sqrt(a) scalar_sqrt(a)

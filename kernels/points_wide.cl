@@ -1,0 +1,123 @@
+/* Closest points by an 8-wide BVH: children whose bounds are not farther than the best so far are visited, the nearest
+ * first. A point is held against eight boxes or eight primitives at once; where LANES is 1, one after the other.
+ *
+ * Built with LANES (1 or 8), SLAB_KINDS as flat.cl, SLAB_STACK and SLAB_INSTANCES as wide.cl, and SLAB_QUERY 0. */
+#define STRIDE 8
+#define BVH_UNIT BLOCK_UNIT
+#define SLAB_TREE 1
+#include "walk/points.h"
+
+#include "walk/bvh.h"
+
+/* Entries beside those of nodes: the root over collapsed triangles, of each level. */
+#define POINTS_STACK (SLAB_STACK + SCENE_LEVELS)
+
+/* The squared distances of eight bounds, or of LANES of them, on the search's level. */
+INLINE real points_of_bounds(const point_query *q, const global float *bounds) {
+  real lower[3], upper[3];
+  UNROLL for (uint i = 0; i < 3; i++) {
+    lower[i] = lanes_load(bounds + i * STRIDE);
+    upper[i] = lanes_load(bounds + (i + 3) * STRIDE);
+  }
+  return closest_of_bounds(q->p, lower, upper);
+}
+
+/* Children whose bounds are at limit or nearer, as bits, and their squared distances. */
+INLINE uint points_children(const point_query *q, const global float *bounds, float square[BVH_WIDTH]) {
+  uint bits = 0;
+  for (uint part = 0; part < BVH_WIDTH; part += LANES) {
+    const real to = points_outside(q, points_of_bounds(q, bounds + part));
+    bits |= lanes_bits(to <= q->limit) << part;
+    lanes_store(to, square + part);
+  }
+  return bits;
+}
+
+/* The roots of the scene, or of a model, are visited next. */
+INLINE void points_push_roots(bvh_path *path, uint root, uint collapsed_root) {
+  if (collapsed_root != 0) visit_push(path, collapsed_root, BVH_INNER, 0.0f, 0);
+  visit_push(path, root, BVH_INNER, 0.0f, 0);
+}
+
+#if SLAB_INSTANCES
+
+/* Tests the first of some blocks of gates. The instances at limit or nearer are pushed, the nearest last, above the
+ * other blocks. place: the bits of the gate's squared distance on this level. */
+INLINE bool points_gates(point_query *q, bvh_path *path, const scene_view *scene, uint first, uint blocks) {
+  const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
+  const global uint *ids = (const global uint *)(block + BOX_ROWS * STRIDE);
+  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
+  const uint base = path->top;
+  for (uint part = 0; part < BVH_WIDTH; part += LANES) {
+    const real gate = points_of_bounds(q, block + part), square = points_outside(q, gate);
+    for (uint bits = lanes_bits(square <= q->limit); bits != 0; bits &= bits - 1) {
+      const uint lane = lowest_lane(bits), id = ids[part + lane];
+      const bvh_visit v = {id == SLAB_MISS ? SLAB_MISS : points_instance(q, scene, id), VISIT_INSTANCE,
+                           lanes_at(square, lane), scalar_bits(lanes_at(gate, lane))};
+      if (v.child != SLAB_MISS) visit_insert(path, base, v);
+    }
+  }
+  return bvh_pop(path, q->limit);
+}
+
+/* One visit of an instance's. False when the point is done. */
+INLINE bool points_visit(point_query *q, bvh_path *path, const scene_view *scene) {
+  const bvh_visit at = path->next;
+  if (at.meta == VISIT_END) {
+    points_return(q);
+    return bvh_pop(path, q->limit);
+  }
+  if (at.meta != VISIT_INSTANCE)
+    return points_gates(q, path, scene, at.child, at.meta == VISIT_GATES ? at.place : BVH_LEAF_BLOCK_COUNT(at.meta));
+  if (!points_enter(q, scene, at.child, scalar_float(at.place))) return bvh_pop(path, q->limit);
+  GLOBAL const model_entry *model = q->levels[q->level].model;
+  bvh_outside outside[OUTSIDE_KINDS];
+  UNROLL for (int k = 0; k < OUTSIDE_KINDS; k++) outside[k] = model->outside[k];
+  visit_push(path, 0, VISIT_END, -INFINITY, 0);
+  if (points_outside_bvh(q, scene, outside)) return false;
+  visit_ungated(path, model);
+  points_push_roots(path, model->root, model->collapsed_root);
+  return bvh_pop(path, q->limit);
+}
+
+#endif
+
+/* One step: a node, a leaf or an instance. False when the point is done. */
+INLINE bool points_step(point_query *q, bvh_path *path, const scene_view *scene) {
+  const uint at = path->next.child, meta = path->next.meta;
+#if SLAB_INSTANCES
+  if (!BVH_IS_INNER(meta) && BVH_LEAF_KIND(meta) >= SHAPE_INSTANCE) return points_visit(q, path, scene);
+#endif
+  if (BVH_IS_INNER(meta)) {
+    float square[BVH_WIDTH];
+    const uint bits = points_children(q, &node_at(scene->nodes, at)->bounds[0][0], square);
+    return bvh_down(path, scene, at, bits, square, q->limit);
+  }
+  return !points_leaf(q, scene, BVH_LEAF_KIND(meta), at, BVH_LEAF_BLOCK_COUNT(meta)) && bvh_pop(path, q->limit);
+}
+
+/* The hint is visited before the root, so that there is a limit from the start. */
+INLINE void points_search(point_query *q, const scene_view *scene, uint collapsed_root, const point_hint *hint) {
+  bvh_visit stack[POINTS_STACK];
+  bvh_path path;
+  bvh_begin(&path, stack);
+  if (points_outside_bvh(q, scene, scene->cast->outside)) return;
+#if SLAB_INSTANCES
+  (void)collapsed_root, (void)hint;
+  points_begin_levels(q, scene);
+  GLOBAL const model_entry *model = q->levels[0].model;
+  visit_ungated(&path, model);
+  points_push_roots(&path, 0, model->collapsed_root);
+#else
+  points_push_roots(&path, 0, collapsed_root);
+  if (hint->is) visit_push(&path, hint->where, BVH_LEAF(hint->kind, 1), 0.0f, 0);
+#endif
+  for (bool more = bvh_pop(&path, q->limit); more;) more = points_step(q, &path, scene);
+}
+
+KERNEL_HINT kernel void KERNEL_NAME(points_wide)(WORK_ITEM POINTS_PARAMETERS, NODES_PARAMETERS,
+                                                 const uint collapsed_root) {
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
+  const point_arrays arrays = POINTS_GIVEN;
+  points_run(&arrays, &scene, get_global_id(0), radius, collapsed_root);
+}
