@@ -35,9 +35,14 @@ const char *ptx_find(void) {
   return NULL;
 }
 
+static bool of_points(const program_key *key) {
+  return key->source == PROGRAM_POINTS_FLAT || key->source == PROGRAM_POINTS_COMPRESSED;
+}
+
 /* The kinds that a program is compiled for: boxes or triangles alone where that pays, else all. */
 static const char *kinds_of(const program_key *key) {
   if (key->instances) return "instances";
+  if (of_points(key)) return "all";
   if (key->kinds == 1u << SLAB_BOX) return "boxes";
   return key->kinds == 1u << SLAB_TRIANGLE && key->source == PROGRAM_COMPRESSED ? "triangles" : "all";
 }
@@ -54,10 +59,12 @@ static const char *alone_name(program_source source) {
 /* The name of a program in the library. SLAB_UNSUPPORTED where cards have none. */
 static slab_status ptx_name(const program_key *key, char *name, size_t size) {
   const char *edges = key->closed ? "-closed" : "";
-  const bool compressed = key->source == PROGRAM_COMPRESSED;
+  const bool compressed = key->source == PROGRAM_COMPRESSED || key->source == PROGRAM_POINTS_COMPRESSED;
   const char *alone = alone_name(key->source);
   if (alone != NULL)
     snprintf(name, size, "%s", alone);
+  else if (of_points(key) && !key->cut)
+    snprintf(name, size, "points-%s-%s", compressed ? "compressed" : "flat", kinds_of(key));
   else if (key->own && !key->cut) /* of every query and kind, and of both edges */
     snprintf(name, size, "%s-own%s", compressed ? "compressed" : "flat", key->instances ? "-instances" : "");
   else if ((compressed || key->source == PROGRAM_FLAT) && !key->cut)

@@ -219,8 +219,19 @@ static slab_status input_own(const cast *c, const device *d, flight *s) {
   return status;
 }
 
+/* What points have of their own. */
+static slab_status input_points(const cast *c, const device *d, flight *s) {
+  const asked_points *asked = c->points;
+  launch *l = &s->launch;
+  slab_status status = input_entries(c, d, s, PART_RAYS, asked->points, 3 * sizeof *asked->points, "points", &l->rays);
+  if (status == SLAB_OK)
+    status = input_entries(c, d, s, PART_RADII, asked->radii, sizeof *asked->radii, "radii", &l->radii);
+  return status;
+}
+
 /* Those of a set are made by launch_chunk. */
 static slab_status input_rays(const cast *c, const device *d, flight *s) {
+  if (c->points != NULL) return input_points(c, d, s);
   const size_t size = s->of->count * sizeof *c->rays;
   if (c->set == NULL)
     return input(d, s, PART_RAYS, callers_array(c, d, c->rays + s->of->first, size), "rays", &s->launch.rays);
@@ -235,7 +246,7 @@ static slab_status send(const cast *c, const device_scene *on, flight *s) {
   chunk_uniforms(c, s->of, &l->uniforms);
   l->uniforms.packet = s->of->traversal == SLAB_TRAVERSAL_PACKETS ? launch_packet(on, c->query) : 0;
   const bool sorted = s->of->traversal == SLAB_TRAVERSAL_SORTED;
-  l->deferred = launch_defers(on, c->query) && !has_own_rays(c->options);
+  l->deferred = launch_defers(on, c->query) && !has_own_rays(c->options) && c->points == NULL;
   l->interleaved = sorted || s->of->traversal == SLAB_TRAVERSAL_INTERLEAVED;
   slab_status status = input_rays(c, d, s);
   if (status == SLAB_OK) status = c->sums != NULL ? output_sums(c, on, s) : output(c, on, s);
@@ -270,6 +281,7 @@ static slab_status sum_results(const cast *c, const device_scene *on, flight *s)
 static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s) {
   gpu_queue *queue = s->staging_buffers->queue;
   launch *l = &s->launch;
+  if (c->points != NULL) return kept(s, launch_points(on, c->points->radius, l, queue, order_of(s)));
   slab_status status = c->set != NULL ? make_rays(c, on, s) : SLAB_OK;
   if (status == SLAB_OK && l->fallback != NULL) status = kept(s, launch_packets(on, c->query, l, queue, order_of(s)));
   if (status == SLAB_OK) status = kept(s, launch_enqueue(on, c->query, l, queue, order_of(s)));

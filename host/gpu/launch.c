@@ -107,6 +107,42 @@ static program_key key_of(const device_scene *on, program_source source, slab_qu
                        .cut = uploaded(on)->cut};
 }
 
+/* ---- points ---- */
+
+static program_source points_source_of(const device_scene *on) {
+  if (!on->scene->has_bvh) return PROGRAM_POINTS_FLAT;
+  return device_scene_has_traversals(on) ? PROGRAM_POINTS_WIDE : PROGRAM_POINTS_COMPRESSED;
+}
+
+slab_status launch_points(const device_scene *on, float radius, launch *l, gpu_queue *queue, gpu_order order) {
+  const gpu_scene *scene = uploaded(on);
+  const int buffers = scene->cut ? SCENE_BUFFERS : 1;
+  gpu_argument list[ARGUMENTS_MOST] = {
+      BUFFER_ARGUMENT(l->rays),  BUFFER_ARGUMENT(l->results), BUFFER_ARGUMENT(NULL),        BUFFER_ARGUMENT(l->radii),
+      BUFFER_ARGUMENT(l->masks), BUFFER_ARGUMENT(l->invalid), BUFFER_ARGUMENT(scene->table)};
+  uint32_t n = 7;
+  for (int k = 0; k < buffers; k++) list[n++] = BUFFER_ARGUMENT(scene->blocks[k]);
+  list[n++] = VALUE_ARGUMENT(l->uniforms);
+  list[n++] = VALUE_ARGUMENT(radius);
+  if (on->scene->has_bvh) {
+    for (int k = 0; k < buffers; k++) list[n++] = BUFFER_ARGUMENT(scene->nodes[k]);
+    list[n++] = VALUE_ARGUMENT(on->scene->bvh.collapsed_root);
+  }
+  l->uniforms.rays_each = rays_each(on, l->uniforms.rays, false);
+  const kernel_run run = {.key = key_of(on, points_source_of(on), SLAB_CLOSEST, false),
+                          .nth = KERNEL_MAIN,
+                          .arguments = list,
+                          .count = n,
+                          .items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each,
+                          .group = on->device->tuning->group,
+                          .queue = queue,
+                          .order = order,
+                          .what = "closest points"};
+  return program_run(on->device, &run, &l->first_use);
+}
+
+/* ---- kernels of the user's ---- */
+
 program_key launch_trace_key(const device_scene *on) { return key_of(on, source_of(on), SLAB_CLOSEST, false); }
 
 uint32_t launch_trace_buffers(const device_scene *on, gpu_buffer *list[1 + 2 * SCENE_BUFFERS]) {

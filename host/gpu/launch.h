@@ -13,6 +13,7 @@
 typedef struct launch {
   gpu_buffer *rays, *results, *offsets, *skips, *invalid; /* NULL where the query or the options need none */
   gpu_buffer *masks, *after;                              /* of rays' own */
+  gpu_buffer *radii;                                      /* of points, which are in place of rays */
   gpu_buffer
       *fallback;      /* a byte per packet: whether its rays are still to be cast; NULL unless uniforms.packet is set */
   gpu_buffer *sorted; /* BVHs: indices of the rays in the order in which they are cast; NULL: in their given order */
@@ -24,6 +25,8 @@ typedef struct launch {
   cast_uniforms uniforms;
 } launch;
 
+/* Asks points for what is closest. radius: where they have none of their own. */
+slab_status launch_points(const device_scene *, float radius, launch *, gpu_queue *, gpu_order);
 /* Rays per packet; 0 where this query on this scene has no packets. */
 uint32_t launch_packet(const device_scene *, slab_query);
 /* Rays that the work-items of launch_enqueue have in flight together. */

@@ -37,6 +37,9 @@ const char *program_kernel_name(program_source source, uint32_t nth) {
       [PROGRAM_PAIRS] = {"pairs"},
       [PROGRAM_RAYS] = {"rays"},
       [PROGRAM_SUMS] = {"sums"},
+      [PROGRAM_POINTS_FLAT] = {"points_flat"},
+      [PROGRAM_POINTS_WIDE] = {"points_wide"},
+      [PROGRAM_POINTS_COMPRESSED] = {"points_compressed"},
       [PROGRAM_REFIT] = {[KERNEL_PLACES] = "places", [KERNEL_TRIANGLES] = "triangles", [KERNEL_NODES] = "nodes"},
   };
   return names[source][nth];
@@ -45,9 +48,11 @@ const char *program_kernel_name(program_source source, uint32_t nth) {
 /* Wide BVHs have 8 at most. */
 uint32_t program_lanes(const device *d, program_source source) {
   const bool alone = source == PROGRAM_PAIRS || source == PROGRAM_RAYS || source == PROGRAM_SUMS;
-  if (alone || source == PROGRAM_COMPRESSED || source == PROGRAM_REFIT) return 1;
-  if (source == PROGRAM_FLAT) return flat_lanes(d);
-  return source == PROGRAM_WIDE && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
+  const bool compressed = source == PROGRAM_COMPRESSED || source == PROGRAM_POINTS_COMPRESSED;
+  const bool wide = source == PROGRAM_WIDE || source == PROGRAM_POINTS_WIDE;
+  if (alone || compressed || source == PROGRAM_REFIT) return 1;
+  if (source == PROGRAM_FLAT || source == PROGRAM_POINTS_FLAT) return flat_lanes(d);
+  return wide && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
 }
 
 bool program_has_one_edges(const device *d, program_source source) { return program_lanes(d, source) == 1; }

@@ -22,6 +22,9 @@ static const struct {
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_count},
     [PROGRAM_RAYS] = {embedded_rays, &embedded_rays_count},
     [PROGRAM_SUMS] = {embedded_sums, &embedded_sums_count},
+    [PROGRAM_POINTS_FLAT] = {embedded_points_flat, &embedded_points_flat_count},
+    [PROGRAM_POINTS_WIDE] = {embedded_points_wide, &embedded_points_wide_count},
+    [PROGRAM_POINTS_COMPRESSED] = {embedded_points_compressed, &embedded_points_compressed_count},
     [PROGRAM_REFIT] = {embedded_refit, &embedded_refit_count},
 };
 
@@ -73,7 +76,8 @@ static void variant_options(const program_key *key, char *text, size_t size) {
 
 /* Options for a scene that is split over several buffers, see scene_memory.h. */
 static void cut_options(const device *d, const program_key *key, char *text, size_t size) {
-  const slab_layout layout = key->source == PROGRAM_COMPRESSED ? SLAB_LAYOUT_COMPRESSED : SLAB_LAYOUT_WIDE;
+  const bool compressed = key->source == PROGRAM_COMPRESSED || key->source == PROGRAM_POINTS_COMPRESSED;
+  const slab_layout layout = compressed ? SLAB_LAYOUT_COMPRESSED : SLAB_LAYOUT_WIDE;
   const size_t used = strlen(text);
   if (!key->cut) return;
   snprintf(text + used, size - used, " -DSLAB_BUFFERS=%d -DSLAB_PART_UNITS=%u -DSLAB_PART_NODES=%u", SCENE_BUFFERS,

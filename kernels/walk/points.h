@@ -214,7 +214,6 @@ INLINE void points_place(const point_query *q, const scene_view *scene, const fl
 INLINE slab_closest_point points_found(const point_query *q, const scene_view *scene, const float p[3]) {
   closest at;
   float to[3];
-  const uint lane = q->lane % LANES;
 #if SLAB_INSTANCES
   const instance_path path = path_to(scene, q->geometry);
   float inner[3];
@@ -232,16 +231,16 @@ INLINE slab_closest_point points_found(const point_query *q, const scene_view *s
   const uint geometry = geometry_of(scene->table, scene->cast->geometries, q->global_id);
   const geometry_entry entry = scene->table[geometry];
 #endif
-  UNROLL for (int i = 0; i < 3; i++) to[i] = lanes_at(at.to[i], lane);
+  UNROLL for (int i = 0; i < 3; i++) to[i] = lanes_at(at.to[i], q->lane % LANES);
 #if SLAB_INSTANCES
   for (uint k = path.count; k-- > 0;) closest_turned(scene_instance(scene, path.instances[k]), to);
 #endif
   slab_closest_point found;
   found.distance = scalar_sqrt(q->limit);
   UNROLL for (int i = 0; i < 3; i++) found.point[i] = without_minus_zero(p[i] + to[i]);
-  found.u = without_minus_zero(lanes_at(at.u, lane));
-  found.v = without_minus_zero(lanes_at(at.v, lane));
-  found.feature = scalar_bits(lanes_at(lanes_as_real(at.feature), lane));
+  found.u = without_minus_zero(lanes_at(at.u, q->lane % LANES));
+  found.v = without_minus_zero(lanes_at(at.v, q->lane % LANES));
+  found.feature = scalar_bits(lanes_at(lanes_as_real(at.feature), q->lane % LANES));
   found.primitive = q->global_id - entry.global_id_base;
   found.geometry = geometry;
   return found;

@@ -425,12 +425,13 @@ struct CUfunc_st {
   struct CUfunc_st *next;
 };
 
-/* ".param .u64 NAME", ".param .u32 NAME" or ".param .align 4 .b8 NAME[BYTES]", up to the parenthesis that ends the
- * list. */
+/* ".param .u64 NAME", ".param .u32 NAME", ".param .f32 NAME" or ".param .align 4 .b8 NAME[BYTES]", up to the
+ * parenthesis that ends the list. */
 static void read_parameters(const char *entry, CUfunction f) {
   const char *stop = strchr(entry, ')');
   for (const char *at = strstr(entry, ".param"); at != NULL && at < stop; at = strstr(at + 1, ".param")) {
-    size_t bytes = strncmp(at, ".param .u64", 11) == 0 ? 8 : strncmp(at, ".param .u32", 11) == 0 ? 4 : 0;
+    const bool word = strncmp(at, ".param .u32", 11) == 0 || strncmp(at, ".param .f32", 11) == 0;
+    size_t bytes = strncmp(at, ".param .u64", 11) == 0 ? 8 : word ? 4 : 0;
     if (bytes == 0 && sscanf(at, ".param .align %*d .b8 %*[^[][%zu]", &bytes) != 1) die("a parameter like %.40s", at);
     if (f->count == PARAMETERS || bytes > PARAMETER_BYTES) die("a parameter of %zu bytes", bytes);
     f->sizes[f->count++] = bytes;
@@ -747,6 +748,9 @@ typedef void own_compressed_kernel(void *, void *, void *, void *, void *, void 
 typedef void pairs_kernel(void *, void *, void *, uint32_t, uint32_t, uint32_t);
 typedef void rays_kernel(void *, void *, void *, void *, ray_set, uint32_t, uint32_t, uint32_t, uint32_t);
 typedef void sums_kernel(void *, void *, void *, void *, void *, ray_sums, uint32_t, uint32_t, uint32_t);
+typedef void points_flat_kernel(void *, void *, void *, void *, void *, void *, void *, void *, cast_uniforms, float);
+typedef void points_compressed_kernel(void *, void *, void *, void *, void *, void *, void *, void *, cast_uniforms,
+                                      float, void *, uint32_t);
 typedef void places_kernel(void *, void *, uint32_t);
 typedef void triangles_kernel(void *, void *, void *, void *, uint32_t, uint32_t);
 typedef void nodes_kernel(void *, void *, void *, void *, void *, uint32_t, uint32_t, refit_costs);
@@ -761,11 +765,17 @@ static uint32_t word(const command *c, int i) {
   memcpy(&w, c->parameters[i], sizeof w);
   return w;
 }
-static cast_uniforms uniforms(const command *c) {
+static float real_at(const command *c, int i) {
+  float x;
+  memcpy(&x, c->parameters[i], sizeof x);
+  return x;
+}
+static cast_uniforms uniforms_at(const command *c, int i) {
   cast_uniforms u;
-  memcpy(&u, c->parameters[7], sizeof u);
+  memcpy(&u, c->parameters[i], sizeof u);
   return u;
 }
+static cast_uniforms uniforms(const command *c) { return uniforms_at(c, 7); }
 
 static bool is_own(const command *c) { return strstr(c->kernel->program, "-own") != NULL; }
 
@@ -792,6 +802,11 @@ static void run_item(const command *c) {
     ray_sums sums;
     memcpy(&sums, c->parameters[5], sizeof sums);
     ((sums_kernel *)f)(P(0), P(1), P(2), P(3), P(4), sums, word(c, 6), word(c, 7), word(c, 8));
+  } else if (strcmp(name, "points_flat") == 0) {
+    ((points_flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), uniforms_at(c, 8), real_at(c, 9));
+  } else if (strcmp(name, "points_compressed") == 0) {
+    ((points_compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), uniforms_at(c, 8), real_at(c, 9),
+                                    P(10), word(c, 11));
   } else if (strcmp(name, "places") == 0) {
     ((places_kernel *)f)(P(0), P(1), word(c, 2));
   } else if (strcmp(name, "triangles") == 0) {

@@ -33,6 +33,14 @@ typedef void own_compressed_cut(size_t, const slab_ray *, void *results, const u
                                 const slab_primitive_id *skips, volatile uint32_t *invalid, cast_uniforms, const void *,
                                 const void *, const void *, const void *, const uint32_t *masks,
                                 const slab_short_hit *after);
+/* Closest points. */
+typedef void points_flat_cut(size_t, const float *points, void *results, const uint32_t *order, const float *radii,
+                             const uint32_t *masks, volatile uint32_t *invalid, const geometry_entry *, const float *,
+                             const float *, const float *, const float *, cast_uniforms, float radius);
+typedef void points_tree_cut(size_t, const float *points, void *results, const uint32_t *order, const float *radii,
+                             const uint32_t *masks, volatile uint32_t *invalid, const geometry_entry *, const float *,
+                             const float *, const float *, const float *, cast_uniforms, float radius, const void *,
+                             const void *, const void *, const void *, uint32_t collapsed_root);
 typedef void refit_places(size_t, const uint32_t *blocks, uint32_t *places, uint32_t count);
 typedef void refit_triangles(size_t, const uint32_t *vertices, const uint32_t *indices, const uint32_t *places,
                              uint32_t *blocks, uint32_t global_id_base, uint32_t count);
@@ -51,6 +59,8 @@ QUERIES(DECLARE_CUT)
 extern own_flat_cut pretended_flat_cut_own;
 extern own_wide_cut pretended_wide_cut_own;
 extern own_compressed_cut pretended_compressed_cut_own;
+extern points_flat_cut pretended_points_flat_cut;
+extern points_tree_cut pretended_points_wide_cut, pretended_points_compressed_cut;
 extern native_wide pretended_wide_whole_q4, pretended_wide_placed_q4;
 extern native_own_wide pretended_wide_whole_own, pretended_wide_placed_own;
 extern refit_places pretended_places_there;
@@ -81,31 +91,40 @@ static native_kernel native_of(const program_key *key, native_program program) {
   police_ends_with("there is no kernel %s", kernels_name(key, 0));
 }
 
+static bool of_points(const program_key *key) {
+  return key->source == PROGRAM_POINTS_FLAT || key->source == PROGRAM_POINTS_WIDE ||
+         key->source == PROGRAM_POINTS_COMPRESSED;
+}
+
 /* Of a program that is not cut, and no refit. */
 static native_kernel whole_of(const program_key *key) {
   const bool lists = key->source == PROGRAM_WIDE && key->query == SLAB_ALL;
   if (lists && key->own)
     return (native_kernel){.own_wide = key->instances ? pretended_wide_placed_own : pretended_wide_whole_own};
   if (lists) return (native_kernel){.wide = key->instances ? pretended_wide_placed_q4 : pretended_wide_whole_q4};
-  return native_of(key, key->source == PROGRAM_FLAT    ? NATIVE_FLAT
-                        : key->source == PROGRAM_WIDE  ? NATIVE_WIDE
-                        : key->source == PROGRAM_PAIRS ? NATIVE_PAIRS
-                        : key->source == PROGRAM_RAYS  ? NATIVE_RAYS
-                        : key->source == PROGRAM_SUMS  ? NATIVE_SUMS
-                                                       : NATIVE_COMPRESSED);
+  return native_of(key, key->source == PROGRAM_FLAT                ? NATIVE_FLAT
+                        : key->source == PROGRAM_WIDE              ? NATIVE_WIDE
+                        : key->source == PROGRAM_PAIRS             ? NATIVE_PAIRS
+                        : key->source == PROGRAM_RAYS              ? NATIVE_RAYS
+                        : key->source == PROGRAM_SUMS              ? NATIVE_SUMS
+                        : key->source == PROGRAM_POINTS_FLAT       ? NATIVE_POINTS_FLAT
+                        : key->source == PROGRAM_POINTS_WIDE       ? NATIVE_POINTS_WIDE
+                        : key->source == PROGRAM_POINTS_COMPRESSED ? NATIVE_POINTS_COMPRESSED
+                                                                   : NATIVE_COMPRESSED);
 }
 
 bool kernels_has(const program_key *key, uint32_t nth) {
   const bool casts = key->source == PROGRAM_FLAT || key->source == PROGRAM_WIDE || key->source == PROGRAM_COMPRESSED;
   if (key->cut && key->instances) return false;
   return key->source == PROGRAM_REFIT ? nth <= KERNEL_NODES
-                                      : nth == 0 && (casts || key->source == PROGRAM_PAIRS ||
+                                      : nth == 0 && (casts || of_points(key) || key->source == PROGRAM_PAIRS ||
                                                      key->source == PROGRAM_RAYS || key->source == PROGRAM_SUMS);
 }
 
 const char *kernels_name(const program_key *key, uint32_t nth) {
   static const char *const refits[] = {"places", "triangles", "nodes"};
-  static const char *const names[] = {"flat", "wide", "compressed", "packets", "attributes", "pairs", "rays", "sums"};
+  static const char *const names[] = {"flat", "wide", "compressed",  "packets",     "attributes",       "pairs",
+                                      "rays", "sums", "points_flat", "points_wide", "points_compressed"};
   return key->source == PROGRAM_REFIT ? refits[nth % 3] : names[key->source];
 }
 
@@ -133,6 +152,23 @@ static void describe_cast(kernel_made *k) {
   }
   if (key->source == PROGRAM_WIDE) add(k, MAY_READ, 0, 2); /* what packets left, and the order */
   if (key->own) add(k, MAY_READ, 0, 2);                    /* masks, and hits to begin after */
+}
+
+static void describe_points(kernel_made *k) {
+  const program_key *key = &k->program.key;
+  const int buffers = key->cut ? 4 : 1;
+  add(k, READS, 0, 1);              /* points */
+  add(k, WRITES, 0, 1);             /* results */
+  add(k, MAY_READ, 0, 3);           /* order, radii, masks */
+  add(k, MAY_WRITE, 0, 1);          /* the count of invalid points */
+  add(k, READS, 0, 2);              /* the table, blocks */
+  add(k, MAY_READ, 0, buffers - 1); /* and more of them */
+  add(k, VALUE, sizeof(cast_uniforms), 1);
+  add(k, VALUE, sizeof(float), 1); /* the radius */
+  if (key->source == PROGRAM_POINTS_FLAT) return;
+  add(k, READS, 0, 1); /* nodes */
+  add(k, MAY_READ, 0, buffers - 1);
+  add(k, VALUE, sizeof(uint32_t), 1); /* the other root */
 }
 
 static void describe_refit(kernel_made *k) {
@@ -169,6 +205,8 @@ void kernels_describe(kernel_made *k) {
     add(k, WRITES, 0, 1);
     add(k, VALUE, sizeof(ray_sums), 1);
     add(k, VALUE, sizeof(uint32_t), 3);
+  } else if (of_points(&k->program.key)) {
+    describe_points(k);
   } else {
     describe_cast(k);
   }
@@ -215,6 +253,29 @@ static void run_whole(const kernel_call *c, native_kernel own, size_t item) {
     own.pairs(item, at(c, 0), at(c, 1), at(c, 2), number(c, 0), number(c, 1), number(c, 2));
 }
 
+/* The arguments of points, in their order. */
+#define POINTS_BEGIN(c) item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4), at(c, 5), at(c, 6), at(c, 7)
+#define POINTS_END(c) *(const cast_uniforms *)(const void *)(c)->values[0], *(const float *)(const void *)(c)->values[1]
+
+static void run_points(const kernel_call *c, native_kernel own, size_t item) {
+  if (c->program.key.source == PROGRAM_POINTS_FLAT)
+    own.points_flat(POINTS_BEGIN(c), POINTS_END(c));
+  else if (c->program.key.source == PROGRAM_POINTS_WIDE)
+    own.points_wide(POINTS_BEGIN(c), POINTS_END(c), at(c, 10), number(c, 2));
+  else
+    own.points_compressed(POINTS_BEGIN(c), POINTS_END(c), at(c, 10), number(c, 2));
+}
+
+static void run_points_cut(const kernel_call *c, native_kernel unused, size_t item) {
+  const bool wide = c->program.key.source == PROGRAM_POINTS_WIDE;
+  (void)unused;
+  if (c->program.key.source == PROGRAM_POINTS_FLAT)
+    pretended_points_flat_cut(POINTS_BEGIN(c), at(c, 8), at(c, 9), at(c, 10), POINTS_END(c));
+  else
+    (wide ? pretended_points_wide_cut : pretended_points_compressed_cut)(POINTS_BEGIN(c), at(c, 8), at(c, 9), at(c, 10),
+                                                                         POINTS_END(c), CUT(c, 13), number(c, 2));
+}
+
 static void run_own_cut(const kernel_call *c, native_kernel unused, size_t item) {
   (void)unused;
   const program_source source = c->program.key.source;
@@ -255,6 +316,7 @@ typedef void runner(const kernel_call *, native_kernel, size_t item);
 
 static runner *runner_of(const program_key *key) {
   if (key->source == PROGRAM_REFIT) return run_refit;
+  if (of_points(key)) return key->cut ? run_points_cut : run_points;
   if (key->own) return key->cut ? run_own_cut : run_own;
   return key->cut ? run_cut : run_whole;
 }
