@@ -33,12 +33,6 @@ INLINE uint points_children(const point_query *q, const global float *bounds, fl
   return bits;
 }
 
-/* The roots of the scene, or of a model, are visited next. */
-INLINE void points_push_roots(bvh_path *path, uint root, uint collapsed_root) {
-  if (collapsed_root != 0) visit_push(path, collapsed_root, BVH_INNER, 0.0f, 0);
-  visit_push(path, root, BVH_INNER, 0.0f, 0);
-}
-
 #if SLAB_INSTANCES
 
 /* Tests the first of some blocks of gates. The instances at limit or nearer are pushed, the nearest last, above the
@@ -76,8 +70,10 @@ INLINE bool points_visit(point_query *q, bvh_path *path, const scene_view *scene
   visit_push(path, 0, VISIT_END, -INFINITY, 0);
   if (points_outside_bvh(q, scene, outside)) return false;
   visit_ungated(path, model);
-  points_push_roots(path, model->root, model->collapsed_root);
-  return bvh_pop(path, q->limit);
+  if (model->collapsed_root != 0) visit_push(path, model->collapsed_root, BVH_INNER, 0.0f, 0);
+  path->next.child = model->root;
+  path->next.meta = BVH_INNER;
+  return true;
 }
 
 #endif
@@ -90,6 +86,7 @@ INLINE bool points_step(point_query *q, bvh_path *path, const scene_view *scene)
 #endif
   if (BVH_IS_INNER(meta)) {
     float square[BVH_WIDTH];
+    COUNT(nodes, 1);
     const uint bits = points_children(q, &node_at(scene->nodes, at)->bounds[0][0], square);
     return bvh_down(path, scene, at, bits, square, q->limit);
   }
@@ -107,12 +104,16 @@ INLINE void points_search(point_query *q, const scene_view *scene, uint collapse
   points_begin_levels(q, scene);
   GLOBAL const model_entry *model = q->levels[0].model;
   visit_ungated(&path, model);
-  points_push_roots(&path, 0, model->collapsed_root);
+  if (model->collapsed_root != 0) visit_push(&path, model->collapsed_root, BVH_INNER, 0.0f, 0);
 #else
-  points_push_roots(&path, 0, collapsed_root);
-  if (hint->is) visit_push(&path, hint->where, BVH_LEAF(hint->kind, 1), 0.0f, 0);
+  if (collapsed_root != 0) visit_push(&path, collapsed_root, BVH_INNER, 0.0f, 0);
+  if (hint->is) {
+    visit_push(&path, 0, BVH_INNER, 0.0f, 0);
+    path.next.child = hint->where;
+    path.next.meta = BVH_LEAF(hint->kind, 1);
+  }
 #endif
-  for (bool more = bvh_pop(&path, q->limit); more;) more = points_step(q, &path, scene);
+  for (bool more = true; more;) more = points_step(q, &path, scene);
 }
 
 KERNEL_HINT kernel void KERNEL_NAME(points_wide)(WORK_ITEM POINTS_PARAMETERS, NODES_PARAMETERS,

@@ -17,8 +17,9 @@ typedef struct closest {
   word feature; /* slab_feature */
 } closest;
 
-/* Components below 2^-63 count as 0, so that no square is subnormal: devices that flush would differ. NaN stays. */
-INLINE real closest_counted(real x) { return lanes_abs(x) < 0x1p-63f ? (real)(0.0f) : x; }
+/* Components below this count as 0, so that no square is subnormal: devices that flush would differ. NaN stays. */
+#define CLOSEST_LEAST 0x1p-63f
+INLINE real closest_counted(real x) { return lanes_abs(x) < CLOSEST_LEAST ? (real)(0.0f) : x; }
 
 INLINE real closest_square(const real to[3]) { return lanes_fma(to[2], to[2], lanes_fma(to[1], to[1], to[0] * to[0])); }
 
@@ -30,8 +31,10 @@ INLINE real closest_dot(const real a[3], const real b[3]) {
  * constrains nothing. */
 INLINE real closest_of_bounds(const float p[3], const real lower[3], const real upper[3]) {
   real axis[3];
-  UNROLL for (int i = 0; i < 3; i++) axis[i] =
-      closest_counted(lanes_max(p[i] - upper[i], lanes_max(lower[i] - p[i], (real)(0.0f))));
+  UNROLL for (int i = 0; i < 3; i++) {
+    axis[i] = lanes_max(p[i] - upper[i], lanes_max(lower[i] - p[i], (real)(0.0f)));
+    axis[i] = axis[i] < CLOSEST_LEAST ? (real)(0.0f) : axis[i];
+  }
   return closest_square(axis);
 }
 
@@ -44,7 +47,7 @@ INLINE void closest_within(const real lower[3], const real upper[3], real to[3])
  * root at most once, since they are r / 2 to r units in the last place of r r apart. */
 INLINE float closest_limit(float r) {
   if (!(r < 0x1p64f)) return FLOAT_MAX;
-  if (r < 0x1p-63f) return 0.0f; /* as no other square is below 2^-126 */
+  if (r < CLOSEST_LEAST) return 0.0f; /* as no other square is below 2^-126 */
   float limit = r * r;
   UNROLL for (int i = 0; i < 2; i++) {
     const float next = scalar_float(scalar_bits(limit) + 1);
@@ -54,6 +57,13 @@ INLINE float closest_limit(float r) {
 }
 
 /* ---- triangles ---- */
+
+INLINE triangle_rows closest_rows(GLOBAL const float *block) {
+  triangle_rows t;
+  UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) t.row[v][i] =
+      lanes_load(block + (3 * v + i) * STRIDE);
+  return t;
+}
 
 /* The closest point of an edge, at a share t of the way from a to b. At its ends it is the corner itself, so triangles
  * that share a corner agree. An edge of no length is its first corner: 0 / 0 is NaN, which lanes_max drops. */
@@ -104,12 +114,13 @@ INLINE void closest_normal(const real a[3], const real b[3], const real c[3], re
  * c) and so on, of the same n. So where rounding calls a point inside that is not, it is beside the edge by some u of
  * its distance from it, and the plane is as near as the edge but for that. */
 INLINE void triangle_closest(const float p[3], GLOBAL const float *block, closest *at) {
+  const triangle_rows rows = closest_rows(block);
   real corner[3][3], lower[3], upper[3], normal[3], weight[3];
-  UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) corner[v][i] =
-      closest_counted(lanes_load(block + (3 * v + i) * STRIDE) - p[i]);
+  triangle_bounds(&rows, lower, upper);
   UNROLL for (int i = 0; i < 3; i++) {
-    lower[i] = lanes_min(lanes_min(corner[0][i], corner[1][i]), corner[2][i]);
-    upper[i] = lanes_max(lanes_max(corner[0][i], corner[1][i]), corner[2][i]);
+    UNROLL for (int v = 0; v < 3; v++) corner[v][i] = rows.row[v][i] - p[i];
+    lower[i] = lower[i] - p[i];
+    upper[i] = -(p[i] - upper[i]); /* as closest_of_bounds has it: computed once */
   }
   closest_edge nearest = closest_of_edge(corner[0], corner[1]);
   real of_b = nearest.t, of_c = (real)(0.0f);

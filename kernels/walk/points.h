@@ -32,11 +32,13 @@ typedef struct point_level {
 } point_level;
 
 typedef struct point_query {
-  float p[3];     /* on the level where the search is */
-  float limit;    /* squared distance of the best so far; at first that of the radius */
-  uint global_id; /* of the best so far; SLAB_MISS: there is none */
-  uint geometry;  /* id of its geometry; 0 where a scene has no instances, whose global ids have the same order */
-  uint kind, where, lane; /* its place: a block, and a lane there */
+  float p[3];        /* on the level where the search is */
+  float limit;       /* squared distance of the best so far; at first that of the radius */
+  uint global_id;    /* of the best so far; SLAB_MISS: there is none */
+  uint geometry;     /* id of its geometry; 0 where a scene has no instances, whose global ids have the same order */
+  uint kind, where;  /* the kind and the block of it */
+  float to[3], u, v; /* its closest point, where that is asked for: see closest */
+  uint feature;
   uint mask;
   bool masked; /* the mask may hide some geometry */
   bool any;    /* whatever is found first will do */
@@ -109,52 +111,75 @@ INLINE GLOBAL const geometry_entry *points_entry(const point_query *q, const sce
 #endif
 }
 
-/* Takes a primitive at a squared distance of limit or less, unless one before it is as near. */
-INLINE void points_take(point_query *q, const scene_view *scene, float square, uint kind, uint global_id, uint where,
-                        uint lane) {
+/* Whether a primitive at a squared distance of limit or less is to be taken: it is seen, and none before it is as near.
+ * Then it is the best so far. */
+INLINE bool points_take(point_query *q, const scene_view *scene, float square, uint global_id) {
   uint geometry = 0;
   if (SLAB_INSTANCES || q->masked) {
     GLOBAL const geometry_entry *entry = points_entry(q, scene, global_id, &geometry);
-    if ((entry->mask & q->mask) == 0) return;
+    if ((entry->mask & q->mask) == 0) return false;
   }
   const bool later = geometry != q->geometry ? geometry > q->geometry : global_id > q->global_id;
-  if (square == q->limit && q->global_id != SLAB_MISS && later) return;
+  if (square == q->limit && q->global_id != SLAB_MISS && later) return false;
   q->limit = square;
-  q->kind = kind;
   q->global_id = global_id;
   q->geometry = geometry;
-  q->where = where;
-  q->lane = lane;
+  return true;
+}
+
+/* Keeps the closest points of a block's lanes, and takes one of them. */
+typedef struct closest_lanes {
+  float to[3][LANES], u[LANES], v[LANES];
+  uint feature[LANES];
+} closest_lanes;
+
+INLINE void points_store(const closest *at, closest_lanes *kept) {
+  UNROLL for (int i = 0; i < 3; i++) lanes_store(at->to[i], kept->to[i]);
+  lanes_store(at->u, kept->u);
+  lanes_store(at->v, kept->v);
+  lanes_store(at->feature, kept->feature);
+}
+
+INLINE void points_keep(point_query *q, const closest_lanes *kept, uint lane) {
+  UNROLL for (int i = 0; i < 3; i++) q->to[i] = kept->to[i][lane];
+  q->u = kept->u[lane];
+  q->v = kept->v[lane];
+  q->feature = kept->feature[lane];
 }
 
 /* Whether a block of triangles may have some at limit or nearer: by the bounds of each, which cost a third. */
 INLINE bool points_may_take(const point_query *q, const uint kind, GLOBAL const float *block) {
   if (kind != SLAB_TRIANGLE) return true;
-  triangle_rows rows;
+  const triangle_rows rows = closest_rows(block);
   real lower[3], upper[3];
-  UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =
-      lanes_load(block + (3 * v + i) * STRIDE);
   triangle_bounds(&rows, lower, upper);
   const mask there = rows.row[0][0] == rows.row[0][0];
   return lanes_any(there & (points_outside(q, closest_of_bounds(q->p, lower, upper)) <= q->limit));
 }
 
-/* Tests a block. ids: the global ids of its primitives; NULL: they count from `first` on, and end before `end`. True
- * when the point is done. */
+/* Tests a block. ids: the global ids of its primitives; NULL: they count from `first` on, and end before `end`. where:
+ * its place. True when the point is done. */
 INLINE bool points_block(point_query *q, const scene_view *scene, const uint kind, GLOBAL const float *block,
-                         GLOBAL const uint *ids, uint first, uint end, uint where, uint part) {
+                         GLOBAL const uint *ids, uint first, uint end, uint where) {
   closest at;
+  closest_lanes kept;
   float squares[LANES];
+  COUNT(blocks, 1);
   if (!points_may_take(q, kind, block)) return false;
+  COUNT(exact, 1);
   primitive_closest(kind, q->p, block, &at);
   const real square = points_outside(q, closest_square(at.to));
   const mask near = square <= q->limit;
   if (!lanes_any(near)) return false;
   lanes_store(square, squares);
+  if (scene->cast->query == SLAB_CLOSEST_POINTS) points_store(&at, &kept);
   for (uint bits = lanes_bits(near); bits != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits), id = ids != 0 ? ids[lane] : first + lane;
-    if ((ids != 0 ? id != SLAB_MISS : id < end) && squares[lane] <= q->limit)
-      points_take(q, scene, squares[lane], kind, id, where, part + lane);
+    if (ids != 0 ? id == SLAB_MISS : id >= end) continue;
+    if (squares[lane] > q->limit || !points_take(q, scene, squares[lane], id)) continue;
+    q->kind = kind;
+    q->where = where;
+    if (scene->cast->query == SLAB_CLOSEST_POINTS) points_keep(q, &kept, lane);
   }
   return q->any && q->global_id != SLAB_MISS;
 }
@@ -167,7 +192,7 @@ INLINE bool points_blocks(point_query *q, const scene_view *scene, const uint ki
     const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
     const global uint *ids = (const global uint *)(block + rows * STRIDE);
     for (uint part = 0; part < STRIDE; part += LANES)
-      if (points_block(q, scene, kind, block + part, ids + part, 0, 0, first, part)) return true;
+      if (points_block(q, scene, kind, block + part, ids + part, 0, 0, first)) return true;
   }
   return false;
 }
@@ -193,54 +218,25 @@ INLINE bool points_outside_bvh(point_query *q, const scene_view *scene, const bv
 
 /* ---- answers ---- */
 
-/* Where the closest point of the best primitive lies, from the point on its level. */
-INLINE void points_place(const point_query *q, const scene_view *scene, const float p[3], closest *found) {
-#if SLAB_TREE
-  const uint part = q->lane / LANES * LANES;
-  GLOBAL const float *block = block_at(scene->blocks, (size_t)q->where * BVH_UNIT) + part;
-#else
-  const geometry_entry entry = scene->table[q->where];
-  const size_t step = (size_t)primitive_rows(q->kind) * LANES;
-  GLOBAL const float *block =
-      geometry_block(geometry_begin(scene->blocks, &entry), (q->global_id - entry.global_id_base) / LANES * step);
-#endif
-#define OF_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (HAS_KIND(shape) && q->kind == shape) primitive_closest(shape, p, block, found);
-  SHAPES(OF_KIND)
-#undef OF_KIND
-}
-
 /* The answer of a point that has found something. */
 INLINE slab_closest_point points_found(const point_query *q, const scene_view *scene, const float p[3]) {
-  closest at;
   float to[3];
+  UNROLL for (int i = 0; i < 3; i++) to[i] = q->to[i];
 #if SLAB_INSTANCES
   const instance_path path = path_to(scene, q->geometry);
-  float inner[3];
-  UNROLL for (int i = 0; i < 3; i++) inner[i] = p[i];
-  for (uint k = 0; k < path.count; k++) {
-    float outer[3];
-    UNROLL for (int i = 0; i < 3; i++) outer[i] = inner[i];
-    closest_inside(outer, scene_instance(scene, path.instances[k]), inner);
-  }
-  points_place(q, scene, inner, &at);
+  for (uint k = path.count; k-- > 0;) closest_turned(scene_instance(scene, path.instances[k]), to);
   const geometry_entry entry = path.entry;
   const uint geometry = q->geometry;
 #else
-  points_place(q, scene, p, &at);
   const uint geometry = geometry_of(scene->table, scene->cast->geometries, q->global_id);
   const geometry_entry entry = scene->table[geometry];
-#endif
-  UNROLL for (int i = 0; i < 3; i++) to[i] = lanes_at(at.to[i], q->lane % LANES);
-#if SLAB_INSTANCES
-  for (uint k = path.count; k-- > 0;) closest_turned(scene_instance(scene, path.instances[k]), to);
 #endif
   slab_closest_point found;
   found.distance = scalar_sqrt(q->limit);
   UNROLL for (int i = 0; i < 3; i++) found.point[i] = without_minus_zero(p[i] + to[i]);
-  found.u = without_minus_zero(lanes_at(at.u, q->lane % LANES));
-  found.v = without_minus_zero(lanes_at(at.v, q->lane % LANES));
-  found.feature = scalar_bits(lanes_at(lanes_as_real(at.feature), q->lane % LANES));
+  found.u = without_minus_zero(q->u);
+  found.v = without_minus_zero(q->v);
+  found.feature = q->feature;
   found.primitive = q->global_id - entry.global_id_base;
   found.geometry = geometry;
   return found;
@@ -265,7 +261,8 @@ INLINE point_query points_query(const point_arrays *arrays, const cast_uniforms 
   q.limit = closest_limit(arrays->radii != 0 ? arrays->radii[i] : radius);
   q.global_id = SLAB_MISS;
   q.geometry = 0;
-  q.kind = q.where = q.lane = q.level = 0;
+  q.kind = q.where = q.level = q.feature = 0;
+  q.to[0] = q.to[1] = q.to[2] = q.u = q.v = 0.0f;
   q.mask = arrays->masks != 0 ? arrays->masks[i] : cast->mask;
   q.masked = cast->masked != 0;
   q.any = cast->query == SLAB_POINTS_WITHIN;
@@ -280,6 +277,18 @@ typedef struct point_hint {
 
 INLINE void points_search(point_query *q, const scene_view *scene, uint collapsed_root, const point_hint *hint);
 
+/* Points in an order of their own lie anywhere, and so do their results: both are requested some points before. */
+#define POINTS_AHEAD 4
+
+INLINE void points_fetch(const point_arrays *arrays, size_t n, uint query) {
+  const size_t i = arrays->order[n];
+  const size_t size = query == SLAB_CLOSEST_POINTS      ? sizeof(slab_closest_point)
+                      : query == SLAB_CLOSEST_DISTANCES ? 4
+                                                        : 1;
+  memory_fetch((size_t)(arrays->points + 3 * i), 3 * sizeof(float));
+  memory_fetch((size_t)arrays->results + i * size, (uint)size);
+}
+
 /* Answers the points of a work-item. collapsed_root: as in bvh_layout. */
 INLINE void points_run(const point_arrays *arrays, const scene_view *scene, size_t item, float radius,
                        uint collapsed_root) {
@@ -289,6 +298,7 @@ INLINE void points_run(const point_arrays *arrays, const scene_view *scene, size
   point_hint hint = {0, 0, false};
   for (size_t n = begin; n < end; n++) {
     const size_t i = arrays->order != 0 ? arrays->order[n] : n;
+    if (arrays->order != 0 && n + POINTS_AHEAD < end) points_fetch(arrays, n + POINTS_AHEAD, cast->query);
     float p[3];
     point_query q = points_query(arrays, cast, i, radius, p);
     const bool valid = closest_is_valid(p);
