@@ -56,15 +56,11 @@ INLINE void bound_leaf(const global float *block, uint count, const refit_costs 
   for (uint i = 0; i < count; i++, block += COMPRESSED_TRIANGLE) {
     triangle_rows t;
     float lower[3], upper[3];
-    bool is_void = true;
     for (int v = 0; v < 3; v++)
-      for (int axis = 0; axis < 3; axis++) {
-        t.row[v][axis] = block[3 * v + axis];
-        is_void = is_void && scalar_bits(t.row[v][axis]) == 0;
-      }
+      for (int axis = 0; axis < 3; axis++) t.row[v][axis] = block[3 * v + axis];
     triangle_bounds(&t, lower, upper);
     triangle_padded_bounds(lower, upper);
-    if (!is_void) grow(leaf, lower, upper);
+    if (!TRIANGLE_IS_VOID(block[0])) grow(leaf, lower, upper);
   }
   leaf->cost = costs.triangle * (float)count * area_of(leaf, costs.scale);
 }

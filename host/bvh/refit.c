@@ -187,7 +187,7 @@ static void list_node(refit *r, uint32_t node, uint32_t parent, int slot) {
 }
 
 static void list_top(refit *r) {
-  list_node(r, 0, 0, 0);
+  list_node(r, r->input->root, 0, 0);
   while (r->top < r->count && r->top < TOP_MOST && r->count - r->top < SUBTREES) {
     child children[BVH_WIDTH];
     const uint32_t at = r->top++;

@@ -14,6 +14,7 @@ typedef uint32_t bvh_leaf_refit(void *argument, uint32_t kind, uint32_t first, u
 typedef struct bvh_refit_input {
   bool compressed;   /* nodes are compressed_node, else bvh_node */
   const void *nodes; /* as the host wrote them for the device; all below the root */
+  uint32_t root;     /* where it begins */
   void *refitted;    /* receives as many nodes; may be these */
   bvh_bounds bounds; /* of the finite coordinates of all primitives, for sah_cost */
   bvh_leaves leaves; /* as in bvh_options; not zero */

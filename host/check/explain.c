@@ -706,8 +706,7 @@ static void explain(levels *way, slab_primitive_id id, const slab_ray *ray, cons
   cast_levels(way, ray);
   w->values = values_at(values, primitive_rows((uint32_t)kind), id.primitive, room);
   w->rules = uniforms.rules;
-  const char *why =
-      values_are_void(values, kind, w->values) ? "refused when added, or inverted: kept as never hit" : "";
+  const char *why = primitive_is_void(kind, w->values) ? "refused when added, or inverted: kept as never hit" : "";
   const uint32_t none = reason_of(&way->at[0].ray);
   *found = (slab_explanation){kind, hit_none(none), interval_none(none)};
   tell_levels(w, way);

@@ -39,7 +39,7 @@ static oracle_geometry geometry_of_judge(const geometry_entry *entry, const geom
   float room[ROWS_MOST];
   for (uint32_t i = 0; i < entry->count; i++) {
     const float *values = values_at(v, rows, i, room);
-    dropped[i] = values_are_void(v, (slab_shape)entry->kind, values);
+    dropped[i] = primitive_is_void((slab_shape)entry->kind, values);
     if (v->indexed) memcpy(expanded + (size_t)i * rows, values, rows * sizeof *expanded);
   }
   return (oracle_geometry){.kind = (slab_shape)entry->kind,

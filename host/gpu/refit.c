@@ -81,10 +81,11 @@ static slab_status run(commands *c, uint32_t nth, size_t items, const gpu_argume
 
 /* ---- the plan of a build ---- */
 
-/* Lists the nodes breadth first, so level by level. */
-static void list_levels(const compressed_node *nodes, refit_plan *plan, uint32_t *order) {
+/* Lists the nodes breadth first, so level by level, below both roots. */
+static void list_levels(const compressed_node *nodes, uint32_t collapsed_root, refit_plan *plan, uint32_t *order) {
   uint32_t count = 1;
   order[0] = 0;
+  if (collapsed_root != 0) order[count++] = collapsed_root;
   plan->levels = 0;
   for (uint32_t first = 0; first < count; first = plan->ends[plan->levels++]) {
     plan->ends[plan->levels] = count;
@@ -103,7 +104,7 @@ static slab_status plan_order(const device *d, const snapshot *last, refit_plan 
   slab_status status = nodes == NULL || order == NULL ? fail_memory(size + bytes, "the levels of the tree") : SLAB_OK;
   if (status == SLAB_OK) status = gpu_fetch(d, &last->states[0], SLAB_LAYOUT_COMPRESSED, size, 0, nodes, NULL);
   if (status == SLAB_OK) {
-    list_levels(nodes, plan, order);
+    list_levels(nodes, last->bvh.collapsed_root, plan, order);
     status = driver_of(d)->create(d, GPU_READ, GPU_COPY, bytes, order, "the levels of the tree", &plan->order);
   }
   free(nodes);
@@ -111,7 +112,7 @@ static slab_status plan_order(const device *d, const snapshot *last, refit_plan 
   return status;
 }
 
-/* No place yet for any triangle: the BVH leaves out those that are never hit. */
+/* No place yet for any triangle: the BVHs leave out void ones. */
 static slab_status create_places(const device *d, uint64_t triangles, gpu_buffer **places) {
   const size_t size = triangles * sizeof(uint32_t);
   uint32_t *none = malloc(size);

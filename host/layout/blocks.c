@@ -44,7 +44,7 @@ ALWAYS_INLINE void find(const snapshot *scene, uint32_t id, found *f) {
 enum { LANES_AT_ONCE = 4 };
 _Static_assert(BVH_WIDTH % LANES_AT_ONCE == 0, "a block is some vectors wide");
 
-/* The triangles of some lanes, by number in their geometry; where none is there, of the first lane or 0. */
+/* The triangles of some lanes, by number in their geometry; where none is there any. */
 typedef struct triangle_lanes {
   uint4 triangle;
   int4 there;
@@ -66,20 +66,20 @@ ALWAYS_INLINE triangle_lanes lanes_of(const found *f, const uint32_t *ids, uint3
 /* What some lanes of triangles reach, so far: bounds that are not padded yet, and longest sides. */
 typedef struct reach {
   float4 lower[3], upper[3], side;
-  int4 there; /* how many triangles */
+  int4 there;         /* how many triangles */
+  uint32_t collapsed; /* how many of them are known to be collapsed */
 } reach;
 
-/* Stores four lanes, and grows *all by those that are there. Others get an edge of their triangle, to and fro: vertices
- * a, b and b. Its edge functions are 0, e and -e, and beside the ray 0, s and -s, to the bit: it is never hit, and a
- * candidate only of rays that are exactly on the edge. Triangles of no extent are never hit either, but are candidates
- * of all rays. list: the indices of three vertices a triangle, or NULL where each has vertices of its own.
- * stride: floats a vertex, of which each load takes four: so many geometry_values have room for. Nothing is stored in
- * parts and loaded whole: that waits until the parts are in the cache, behind all stores before them. */
+/* Stores four lanes, and grows *all by those that are there. Others become void: an edge to and fro, vertices a, b and
+ * b. Its edge functions are 0, e and -e, and beside the ray 0, s and -s, to the bit: it is never hit. list: the indices
+ * of three vertices a triangle, or NULL where each has vertices of its own. stride: floats a vertex, of which each load
+ * takes four: so many geometry_values have room for. Nothing is stored in parts and loaded whole: that waits until the
+ * parts are in the cache, behind all stores before them. */
 ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_t *list, triangle_lanes lanes,
-                               float *block, reach *all) {
+                               const float none_of[TRIANGLE_ROWS], float *block, reach *all) {
   const int4 there = lanes.there;
   const float4 none = float4_select(there, float4_all(-INFINITY), float4_all(INFINITY));
-  float4 lower[3], upper[3], second[3];
+  float4 lower[3], upper[3];
   for (size_t c = 0; c < 3; c++) {
     float4 v[LANES_AT_ONCE];
     for (uint32_t k = 0; k < LANES_AT_ONCE; k++) {
@@ -88,41 +88,39 @@ ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_
     }
     float4_transpose(&v[0], &v[1], &v[2], &v[3]);
     for (int i = 0; i < 3; i++) {
-      if (c == 1) second[i] = v[i];
-      if (c == 2) v[i] = float4_select(there, v[i], second[i]);
+      v[i] = float4_select(there, v[i], float4_all(none_of[3 * c + (size_t)i]));
       float4_store(v[i], block + (3 * c + (size_t)i) * BVH_WIDTH);
       lower[i] = c == 0 ? v[i] : float4_min(lower[i], v[i]);
       upper[i] = c == 0 ? v[i] : float4_max(upper[i], v[i]);
     }
   }
   for (int i = 0; i < 3; i++) {
-    all->side = float4_max(upper[i] - lower[i], all->side);
+    all->side = float4_max(float4_select(there, upper[i] - lower[i], float4_all(0.0f)), all->side);
     all->lower[i] = float4_min(all->lower[i], float4_max(lower[i], none));
     all->upper[i] = float4_max(all->upper[i], float4_min(upper[i], -none));
   }
   all->there -= there;
 }
 
-/* Writes a block whose triangles may be of any geometries, collapsed and disabled ones among them. */
-ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *ids, found *geometry, float *block,
-                                       reach *all) {
-  float4 first[3] = {{0}};
+/* Writes a block whose triangles may be of any geometries, void, collapsed and disabled ones among them. Collapsed ones
+ * stay what they are, since points find them. */
+ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *ids, found *geometry,
+                                       const float none_of[TRIANGLE_ROWS], float *block, reach *all) {
   for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) {
-    float4 vertices[3 * LANES_AT_ONCE];
+    float4 vertices[3 * LANES_AT_ONCE] = {{0}};
     triangle_lanes lanes = {{0, 1, 2, 3}, {0}};
     for (uint32_t k = 0; k < LANES_AT_ONCE; k++) {
       float room[ROWS_MOST];
-      for (uint32_t c = 0; c < 3; c++) vertices[3 * k + c] = first[c];
       if (ids[lane + k] == SLAB_MISS) continue;
       find(scene, ids[lane + k], geometry);
       if (geometry->values == NULL) continue;
       const float *values = values_at(geometry->values, TRIANGLE_ROWS, ids[lane + k] - geometry->first, room);
-      if (is_known_unhit(geometry->values, SLAB_TRIANGLE, values)) continue;
+      if (TRIANGLE_IS_VOID(values[0])) continue;
+      all->collapsed += is_known_unhit(geometry->values, SLAB_TRIANGLE, values);
       for (uint32_t c = 0; c < 3; c++) vertices[3 * k + c] = float4_xyz(values + 3 * c);
       lanes.there[k] = -1;
-      if (lane + k == 0) memcpy(first, vertices, sizeof first);
     }
-    write_lanes((const float *)vertices, 4, NULL, lanes, block + lane, all);
+    write_lanes((const float *)vertices, 4, NULL, lanes, none_of, block + lane, all);
   }
 }
 
@@ -133,8 +131,8 @@ ALWAYS_INLINE bool any_collapsed(const geometry_values *v, triangle_lanes lanes)
 }
 
 /* Writes a block of a wide BVH. */
-ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *ids, found *geometry, float *block,
-                                        reach *all) {
+ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *ids, found *geometry,
+                                        const float none_of[TRIANGLE_ROWS], float *block, reach *all) {
   int4 others = {0};
   uint32_t first = 0;
   if (ids[0] != SLAB_MISS) {
@@ -145,13 +143,13 @@ ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *i
                        high = lanes_of(geometry, ids + LANES_AT_ONCE, first, &others);
   const geometry_values *v = geometry->values;
   if (v == NULL || int4_any(others) || (v->unhit > 0 && (any_collapsed(v, low) || any_collapsed(v, high)))) {
-    write_block_of_each(scene, ids, geometry, block, all);
+    write_block_of_each(scene, ids, geometry, none_of, block, all);
   } else if (v->indexed) {
-    write_lanes(v->values, 3, v->indices->list, low, block, all);
-    write_lanes(v->values, 3, v->indices->list, high, block + LANES_AT_ONCE, all);
+    write_lanes(v->values, 3, v->indices->list, low, none_of, block, all);
+    write_lanes(v->values, 3, v->indices->list, high, none_of, block + LANES_AT_ONCE, all);
   } else {
-    write_lanes(v->values, 3, NULL, low, block, all);
-    write_lanes(v->values, 3, NULL, high, block + LANES_AT_ONCE, all);
+    write_lanes(v->values, 3, NULL, low, none_of, block, all);
+    write_lanes(v->values, 3, NULL, high, none_of, block + LANES_AT_ONCE, all);
   }
 }
 
@@ -198,12 +196,14 @@ ALWAYS_INLINE void grow_by_reach(const reach *all, aabb *bounds) {
   *bounds = aabb_join(*bounds, aabb_padded((aabb){lower, upper}, pad));
 }
 
-/* Writes blocks of a wide BVH. Returns how many triangles are there. */
-ALWAYS_INLINE uint32_t write_triangle_blocks(const block_writing *w, uint32_t first, uint32_t count, aabb *bounds) {
+/* Writes blocks of a wide BVH. */
+ALWAYS_INLINE blocks_held write_triangle_blocks(const block_writing *w, uint32_t first, uint32_t count, aabb *bounds) {
   const size_t floats = (size_t)block_units(w->form, SLAB_TRIANGLE) * w->form.unit;
   const size_t used = TRIANGLE_ROWS * BVH_WIDTH;
   found geometry = {NULL, 0, 0};
+  float none_of[TRIANGLE_ROWS];
   reach all = {.side = {0}};
+  primitive_void(SLAB_TRIANGLE, none_of);
   for (int i = 0; i < 3; i++) {
     all.lower[i] = float4_all(INFINITY);
     all.upper[i] = float4_all(-INFINITY);
@@ -211,13 +211,13 @@ ALWAYS_INLINE uint32_t write_triangle_blocks(const block_writing *w, uint32_t fi
   for (uint32_t i = 0; i < count; i++) {
     const size_t at = (size_t)first * w->form.unit + i * floats;
     const uint32_t *ids = (const uint32_t *)(w->from + at + used);
-    write_triangle_block(w->scene, ids, &geometry, w->to + at, &all);
+    write_triangle_block(w->scene, ids, &geometry, none_of, w->to + at, &all);
     request_ahead(w, &geometry, at, floats, used);
     if (w->from != w->to) memcpy(w->to + at + used, ids, (floats - used) * sizeof *w->to);
   }
   const uint32_t there = (uint32_t)(all.there[0] + all.there[1] + all.there[2] + all.there[3]);
   if (there > 0 && bounds != NULL) grow_by_reach(&all, bounds);
-  return there;
+  return (blocks_held){there - all.collapsed, 0, all.collapsed};
 }
 
 /* ---- blocks of any kind ---- */
@@ -241,20 +241,21 @@ ALWAYS_INLINE void write_block(const block_writing *w, slab_shape kind, uint32_t
       if (geometry->values != NULL) values = values_at(geometry->values, rows, ids[lane] - geometry->first, room);
     }
     for (uint32_t k = 0; k < rows; k++) block[k * width + lane] = values[k];
-    if (values == none || is_known_unhit(geometry->values, kind, values)) continue;
-    held->there++;
-    held->outside += primitive_is_outside(kind, values);
+    if (values == none || (geometry->values->voids > 0 && primitive_is_void(kind, values))) continue;
+    const bool collapsed = is_known_unhit(geometry->values, kind, values);
+    held->collapsed += collapsed;
+    held->there += !collapsed;
+    held->outside += !collapsed && primitive_is_outside(kind, values);
     if (bounds != NULL) grow_by_primitive(kind, values, bounds);
   }
 }
 
 ALWAYS_INLINE blocks_held write_blocks(const block_writing *w, slab_shape kind, uint32_t rows, uint32_t width,
                                        uint32_t first, uint32_t count, aabb *bounds) {
-  if (kind == SLAB_TRIANGLE && width == BVH_WIDTH)
-    return (blocks_held){write_triangle_blocks(w, first, count, bounds), 0};
+  if (kind == SLAB_TRIANGLE && width == BVH_WIDTH) return write_triangle_blocks(w, first, count, bounds);
   const size_t floats = (size_t)block_units(w->form, kind) * w->form.unit, used = (size_t)rows * width;
   found geometry = {NULL, 0, 0};
-  blocks_held held = {0, 0};
+  blocks_held held = {0, 0, 0};
   for (uint32_t i = 0; i < count; i++) {
     const size_t at = (size_t)first * w->form.unit + i * floats;
     uint32_t ids[BVH_WIDTH];
@@ -272,7 +273,7 @@ ALWAYS_INLINE blocks_held write_kind(const block_writing *w, uint32_t kind, uint
   if (kind == (shape)) return write_blocks(w, shape, rows, width, first, count, bounds);
   SHAPES(WRITE_KIND)
 #undef WRITE_KIND
-  if (kind != SHAPE_INSTANCE) return (blocks_held){0, 0};
+  if (kind != SHAPE_INSTANCE) return (blocks_held){0, 0, 0};
   return write_blocks(w, (slab_shape)SHAPE_INSTANCE, BOX_ROWS, width, first, count, bounds);
 }
 

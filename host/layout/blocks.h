@@ -22,14 +22,14 @@ typedef struct block_writing {
   size_t alike; /* floats up to which all blocks are of triangles and hold ids, so that the next ones are known; or 0 */
 } block_writing;
 
-/* Primitives in blocks: those that are there, and how many of them stand outside a BVH. */
+/* Primitives in blocks: those that may be hit, how many of them stand outside a BVH, and collapsed triangles beside. */
 typedef struct blocks_held {
-  uint32_t there, outside;
+  uint32_t there, outside, collapsed;
 } blocks_held;
 
 /* Writes `count` blocks of one kind, the first at unit `first`, for the ids that they hold, SLAB_MISS for none. Lanes
  * are left empty where a primitive is void or disabled by now. Grows *bounds, unless it is NULL, by the padded bounds
- * of all that is there. */
+ * of all others. */
 blocks_held blocks_write(const block_writing *, uint32_t kind, uint32_t first, uint32_t count, aabb *bounds);
 
 #endif

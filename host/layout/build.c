@@ -25,7 +25,8 @@ enum { BLOCKS_A_PIECE = 1024, NODES_A_PIECE = 1024 };
 /* The primitives of a scene as input of the BVH builder. */
 typedef struct gathered {
   const snapshot *scene;
-  uint32_t *ids; /* global primitive ids of those in the BVH, ascending; NULL: all are in it */
+  bool collapsed_ones; /* those are gathered, and no others */
+  uint32_t *ids;       /* global primitive ids of those in the BVH, ascending; NULL: all are in it */
   uint32_t count;
   uint32_t *outside[OUTSIDE_LISTS]; /* global primitive ids of the unbounded ones, outside the BVH */
   uint32_t outside_count[OUTSIDE_LISTS];
@@ -64,7 +65,11 @@ static void list_geometry(gathered *g, const geometry_entry *entry, const geomet
   for (uint32_t i = 0; i < entry->count; i++) {
     const uint32_t id = entry->global_id_base + i;
     const float *values = all_bounded(v) ? NULL : values_at(v, rows, i, room);
-    if (values != NULL && primitive_is_never_hit(kind, values)) continue;
+    if (values != NULL && primitive_is_never_hit(kind, values)) {
+      if (g->collapsed_ones && !primitive_is_void(kind, values)) g->ids[g->count++] = id;
+      continue;
+    }
+    if (g->collapsed_ones) continue;
     if (values == NULL || !primitive_is_outside(kind, values)) {
       g->ids[g->count++] = id;
       continue;
@@ -78,6 +83,7 @@ static slab_status gather(const snapshot *scene, gathered *g) {
   bool all = true, held = true;
   for (uint32_t i = 0; i < scene->geometries; i++)
     all = all && (scene->table[i].count == 0 || (!is_hidden(scene, i) && all_bounded(scene->values[i])));
+  all = all && !g->collapsed_ones;
   if (all) {
     g->count = (uint32_t)scene->primitives;
     return SLAB_OK;
@@ -226,6 +232,29 @@ static size_t place_blocks(const bvh *t, block_form f, uint32_t *places) {
 
 /* ---- nodes ---- */
 
+static void copy_wide(const bvh_node *from, size_t n, bvh_node *to, size_t node, size_t unit) {
+  for (size_t i = 0; i < n; i++) {
+    to[i] = from[i];
+    for (int k = 0; k < BVH_WIDTH; k++)
+      if (to[i].meta[k] != 0) to[i].child[k] += (uint32_t)(BVH_IS_INNER(to[i].meta[k]) ? node : unit);
+  }
+}
+
+static void copy_compressed(const compressed_node *from, size_t n, compressed_node *to, size_t node, size_t unit) {
+  for (size_t i = 0; i < n; i++) {
+    to[i] = from[i];
+    to[i].child += (uint32_t)node;
+    to[i].leaf += (uint32_t)unit;
+  }
+}
+
+void layout_copy_nodes(slab_layout layout, const void *from, size_t n, void *to, size_t node, size_t unit) {
+  if (layout == SLAB_LAYOUT_COMPRESSED)
+    copy_compressed(from, n, (compressed_node *)to + node, node, unit);
+  else
+    copy_wide(from, n, (bvh_node *)to + node, node, unit);
+}
+
 /* The index of each leaf's first block is replaced by its position on the device. */
 typedef struct leaf_placing {
   bvh_node *nodes;
@@ -350,6 +379,64 @@ static slab_status build(const snapshot *scene, const bvh_options *options, gath
   return build(scene, options, g, t);
 }
 
+/* ---- collapsed triangles ---- */
+
+static bool has_collapsed(const snapshot *scene) {
+  bool has = false;
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    has = has ||
+          (scene->table[g].kind == SLAB_TRIANGLE && !is_hidden(scene, g) && values_collapsed(scene->values[g]) > 0);
+  return has;
+}
+
+/* Puts the arrays of another BVH behind those of the first, with its root. */
+static slab_status append(slab_layout layout, const bvh_layout *beside, bvh_layout *out) {
+  const size_t size = layout_node_size(layout), unit = block_form_of(layout).unit;
+  const size_t node = out->node_bytes / size, added = beside->node_bytes / size;
+  bvh_layout made = *out;
+  made.node_bytes += beside->node_bytes;
+  made.floats += beside->floats;
+  if (made.floats / unit > UINT32_MAX || node + added > UINT32_MAX - 1)
+    return fail(SLAB_OUT_OF_MEMORY, "the tree takes %zu units of %zu bytes, more than 2^32", made.floats / unit,
+                unit * sizeof(float));
+  made.nodes = bvh_allocate(made.node_bytes, 1);
+  made.blocks = bvh_allocate(made.floats + 1, sizeof *made.blocks);
+  if (made.nodes == NULL || made.blocks == NULL) {
+    layout_free_arrays(&made);
+    return fail_memory(made.node_bytes + made.floats * sizeof *made.blocks, "the tree");
+  }
+  memcpy(made.nodes, out->nodes, out->node_bytes);
+  memcpy(made.blocks, out->blocks, out->floats * sizeof *made.blocks);
+  memcpy(made.blocks + out->floats, beside->blocks, beside->floats * sizeof *made.blocks);
+  layout_copy_nodes(layout, beside->nodes, added, made.nodes, node, out->floats / unit);
+  layout_free_arrays(out);
+  made.collapsed_root = (uint32_t)node;
+  if (beside->depth > made.depth) made.depth = beside->depth;
+  made.stack = layout_stack(layout, made.depth);
+  *out = made;
+  return SLAB_OK;
+}
+
+/* No ray hits collapsed triangles, and points find them: in a BVH of their own, of which rays know nothing. */
+static slab_status build_collapsed(const snapshot *scene, const bvh_options *options, slab_layout layout,
+                                   bvh_layout *out) {
+  atomic_bool unused = false;
+  gathered g = {.scene = scene, .collapsed_ones = true, .collapsed = &unused};
+  bvh t = {0};
+  bvh_layout beside = {0};
+  slab_status status = gather(scene, &g);
+  const bvh_input input = {g.count, fill_references, &g, layout_bounds(scene), NULL};
+  if (status == SLAB_OK && !bvh_build(&input, options, &t))
+    status = fail_memory(g.count * sizeof(bvh_reference), "the tree");
+  if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, &beside);
+  beside.depth = t.depth;
+  if (status == SLAB_OK) status = append(layout, &beside, out);
+  layout_free_arrays(&beside);
+  bvh_free(&t);
+  gather_free(&g);
+  return status;
+}
+
 slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {
   gathered g;
   bvh t = {0};
@@ -372,5 +459,5 @@ slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layo
   }
   bvh_free(&t);
   gather_free(&g);
-  return status;
+  return status == SLAB_OK && has_collapsed(scene) ? build_collapsed(scene, &options, layout, out) : status;
 }

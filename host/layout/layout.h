@@ -17,6 +17,8 @@ void layout_look_through(const snapshot *);
 slab_status bvh_layout_build(const snapshot *, slab_tree quality, slab_layout, bvh_layout *);
 
 size_t layout_node_size(slab_layout);
+/* Copies n nodes behind `node` others, whose blocks stand behind `unit` units of others. */
+void layout_copy_nodes(slab_layout, const void *from, size_t n, void *to, size_t node, size_t unit);
 /* The kinds that may stand outside the BVH, and the index of each there. */
 extern const uint8_t layout_outside_kinds[OUTSIDE_LISTS];
 

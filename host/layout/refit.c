@@ -1,5 +1,6 @@
 /* Refits the BVH of the last commit: writes the blocks anew, at their places, and bounds the nodes by what is in them.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -14,25 +15,35 @@
 #include "record/snapshot.h"
 #include "shapes/values.h"
 
+typedef struct leaf_refit {
+  block_writing blocks;
+  atomic_uint_fast64_t collapsed; /* triangles so far */
+} leaf_refit;
+
 static uint32_t refit_leaf(void *argument, uint32_t kind, uint32_t first, uint32_t count, aabb *bounds) {
+  leaf_refit *r = argument;
   *bounds = aabb_empty();
-  return blocks_write(argument, kind, first, count, bounds).there;
+  const blocks_held held = blocks_write(&r->blocks, kind, first, count, bounds);
+  if (held.collapsed > 0) atomic_fetch_add_explicit(&r->collapsed, held.collapsed, memory_order_relaxed);
+  return held.there;
 }
 
 /* ---- the whole ---- */
 
-/* The primitives that a BVH of this scene has to hold, and those outside. */
+/* The primitives that a BVH of this scene has to hold, those outside, and collapsed triangles, of which it or the other
+ * BVH has to hold each. */
 typedef struct wanted {
-  uint64_t in, out;
+  uint64_t in, out, collapsed;
 } wanted;
 
 static wanted wanted_of(const snapshot *scene) {
-  wanted w = {0, 0};
+  wanted w = {0, 0, 0};
   for (uint32_t g = 0; g < scene->geometries; g++) {
     if (is_hidden(scene, g)) continue;
     const geometry_values *v = scene->values[g];
     w.out += v->outside;
     w.in += scene->table[g].count - v->unhit - v->outside;
+    w.collapsed += values_collapsed(v);
   }
   return w;
 }
@@ -68,20 +79,24 @@ static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layo
   const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
   if (from->lacks_some) layout_look_through(scene);
   const wanted w = wanted_of(scene);
-  block_writing blocks = {.scene = scene, .form = block_form_of(layout), .from = from->blocks, .to = to->blocks};
-  const bvh_refit_input input = {.compressed = compressed,
-                                 .nodes = from->nodes,
-                                 .refitted = to->nodes,
-                                 .bounds = layout_bounds(scene),
-                                 .leaves = tuning_of(compressed ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves,
-                                 .threads = scene->context->threads,
-                                 .leaf = refit_leaf,
-                                 .argument = &blocks};
-  if (!scene->has_instances && scene->kinds == 1u << SLAB_TRIANGLE) blocks.alike = from->floats;
-  bvh_refit_outcome outcome;
+  leaf_refit leaves = {
+      .blocks = {.scene = scene, .form = block_form_of(layout), .from = from->blocks, .to = to->blocks}};
+  block_writing *blocks = &leaves.blocks;
+  bvh_refit_input input = {.compressed = compressed,
+                           .nodes = from->nodes,
+                           .refitted = to->nodes,
+                           .bounds = layout_bounds(scene),
+                           .leaves = tuning_of(compressed ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves,
+                           .threads = scene->context->threads,
+                           .leaf = refit_leaf,
+                           .argument = &leaves};
+  if (!scene->has_instances && scene->kinds == 1u << SLAB_TRIANGLE) blocks->alike = from->floats;
+  bvh_refit_outcome outcome, beside;
   if (!bvh_refit(&input, &outcome)) return fail_memory(from->node_bytes, "refitting the tree");
+  input.root = from->collapsed_root;
+  if (input.root != 0 && !bvh_refit(&input, &beside)) return fail_memory(from->node_bytes, "refitting the tree");
   to->sah_cost = outcome.sah_cost;
-  *holds = refit_outside(&blocks, from, w.out) && outcome.primitives == w.in;
+  *holds = refit_outside(blocks, from, w.out) && outcome.primitives == w.in && leaves.collapsed == w.collapsed;
   return SLAB_OK;
 }
 

@@ -66,6 +66,9 @@ slab_status bvh_layout_trust(const snapshot *scene, bvh_layout *t) {
   slab_status status = SLAB_OK;
   depths[0] = 1;
   t->depth = 1;
+  if (t->collapsed_root >= count)
+    status = fail(SLAB_INVALID_ARGUMENT, "node %u of the tree is not there", t->collapsed_root);
+  if (status == SLAB_OK) depths[t->collapsed_root] = 1;
   for (uint32_t n = 0; n < count && status == SLAB_OK; n++) {
     bool sound = depths[n] != 0;
     for (int lane = 0; lane < BVH_WIDTH && sound; lane++) sound = lane_is_sound(scene, t, n, lane, depths);

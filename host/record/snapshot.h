@@ -55,6 +55,8 @@ typedef struct snapshot {
   uint64_t model_set;                            /* a number, the last snapshot's where all models are */
   size_t own_nodes, own_units;                   /* of the BVH: nodes and units of blocks before the models' */
   bool has_instances;                            /* or had: ids are not the indices of entries */
+  uint32_t skewed;                               /* the first geometry of an instance that is not rigid but for a scale,
+                                                    or has such a one in its model; SLAB_MISS: there is none */
   struct held_model *models;                     /* of each geometry */
   struct instance_group **groups;                /* of each geometry; NULL: primitives */
   atomic_uint held;                              /* by snapshots that have this one as a model */

@@ -100,30 +100,13 @@ typedef struct whole {
   size_t node, unit, entry, instance, model;
 } whole;
 
-static void copy_wide(const bvh_node *from, size_t n, const whole *to) {
-  bvh_node *node = (bvh_node *)to->nodes + to->node;
-  for (size_t i = 0; i < n; i++, node++) {
-    *node = from[i];
-    for (int k = 0; k < BVH_WIDTH; k++)
-      if (node->meta[k] != 0) node->child[k] += (uint32_t)(BVH_IS_INNER(node->meta[k]) ? to->node : to->unit);
-  }
-}
-
-static void copy_compressed(const compressed_node *from, size_t n, const whole *to) {
-  compressed_node *node = (compressed_node *)to->nodes + to->node;
-  for (size_t i = 0; i < n; i++, node++) {
-    *node = from[i];
-    node->child += (uint32_t)to->node;
-    node->leaf += (uint32_t)to->unit;
-  }
-}
-
 /* Models of the whole, from what they were where they come from. */
 static void move_models(const whole *to, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     model_entry *m = &to->models[to->model + i];
     m->table += (uint32_t)to->entry;
     m->root += (uint32_t)to->node;
+    if (m->collapsed_root != 0) m->collapsed_root += (uint32_t)to->node;
     for (int k = 0; k < OUTSIDE_LISTS; k++) m->outside[k].first += (uint32_t)to->unit;
   }
 }
@@ -131,10 +114,7 @@ static void move_models(const whole *to, uint32_t count) {
 /* Copies the BVH of a model. One with instances brings its own models along, here and below. */
 static void copy_arrays(const model_arrays *m, const whole *to) {
   const size_t nodes = node_count(m->of, &m->tree), unit = floats_a_unit(m->of);
-  if (layout_of(m->of) == SLAB_LAYOUT_COMPRESSED)
-    copy_compressed(m->tree.nodes, nodes, to);
-  else
-    copy_wide(m->tree.nodes, nodes, to);
+  layout_copy_nodes(layout_of(m->of), m->tree.nodes, nodes, to->nodes, to->node, to->unit);
   memcpy(to->blocks + to->unit * unit, m->tree.blocks, own_units(m->of, &m->tree) * unit * sizeof *to->blocks);
 }
 
@@ -154,7 +134,7 @@ static void copy_tables(const model_arrays *m, const whole *to) {
     memcpy(models, blocks + (size_t)s->uniforms.models * BLOCK_UNIT, s->model_count * sizeof *models);
     for (uint32_t i = 0; i < s->instance_count; i++) instances[i].model += (uint32_t)to->model;
   } else {
-    *models = (model_entry){.entries = s->entries, .geometries = s->ids};
+    *models = (model_entry){.entries = s->entries, .geometries = s->ids, .collapsed_root = m->tree.collapsed_root};
     memcpy(models->outside, m->tree.outside, sizeof models->outside);
   }
   move_models(to, s->model_count);
@@ -182,7 +162,8 @@ static uint32_t write_instances(const assembly *a, const whole *to) {
 static void assemble(const assembly *a, bool has_models, whole *to) {
   const snapshot *s = a->scene;
   memcpy(to->table, s->table, s->geometries * sizeof *s->table);
-  to->models[0] = (model_entry){.entries = s->geometries, .geometries = s->ids};
+  to->models[0] =
+      (model_entry){.entries = s->geometries, .geometries = s->ids, .collapsed_root = a->out->collapsed_root};
   memcpy(to->models[0].outside, a->out->outside, sizeof a->out->outside);
   to->node = s->own_nodes;
   to->unit = s->own_units;

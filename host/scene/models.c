@@ -86,7 +86,7 @@ static void join_some(void *argument, size_t first, size_t end) {
   for (int d = 0; d < DIRECTIONS; d++) extent[d] = -INFINITY;
   for (size_t i = first; i < end; i++) {
     const float *values = values_at(of, primitive_rows(kind), (uint32_t)i, room);
-    if (values_are_void(of, kind, values)) continue;
+    if (primitive_is_void(kind, values)) continue;
     primitive_bounds(kind, values, low, high);
     extent_grow(extent, low, high);
   }

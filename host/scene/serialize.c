@@ -29,7 +29,7 @@
 
 #define ALIGN 64
 /* Version of this header, serialized_geometry, instance_entry, bvh_node and the blocks. It changes with any of them. */
-#define SERIALIZED_VERSION 3
+#define SERIALIZED_VERSION 4
 #define SERIALIZED_BYTE_ORDER 0x01020304u
 
 typedef struct serialized_header {
@@ -40,6 +40,7 @@ typedef struct serialized_header {
   uint64_t geometries, floats;
   uint64_t tree;              /* slab_tree */
   uint64_t nodes, bvh_floats; /* nodes 0: flat, or not a wide BVH */
+  uint64_t collapsed_root;    /* as in bvh_layout */
   bvh_outside outside[OUTSIDE_KINDS];
   double sah_cost, node_occupancy, block_occupancy;
   double built_cost; /* sah_cost after the last build */
@@ -163,6 +164,7 @@ static serialized_header describe(const snapshot *scene) {
   h.tree = (uint64_t)scene->tree;
   h.nodes = packs_tree(scene) ? scene->bvh.node_bytes / sizeof(bvh_node) : 0;
   h.bvh_floats = packs_tree(scene) ? scene->bvh.floats : 0;
+  h.collapsed_root = packs_tree(scene) ? scene->bvh.collapsed_root : 0;
   memcpy(h.outside, scene->uniforms.outside, sizeof h.outside);
   h.sah_cost = scene->stats.sah_cost;
   h.node_occupancy = scene->stats.node_occupancy;
@@ -428,6 +430,7 @@ static slab_status take_geometries(const unpacking *u, slab_scene *scene, const 
 static slab_status take_tree(snapshot *scene, const serialized_header *h, const char *nodes, const char *blocks) {
   bvh_layout t = {.node_bytes = (size_t)h->nodes * sizeof(bvh_node),
                   .floats = (size_t)h->bvh_floats,
+                  .collapsed_root = (uint32_t)h->collapsed_root,
                   .sah_cost = h->sah_cost,
                   .node_occupancy = h->node_occupancy,
                   .block_occupancy = h->block_occupancy};

@@ -210,6 +210,20 @@ static uint64_t *kind_count(slab_scene_stats *stats, uint32_t kind) {
   return counts[kind];
 }
 
+/* As snapshot.skewed. */
+static uint32_t first_skewed(const snapshot *scene) {
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const instance_group *group = scene->groups[g];
+    if (group == NULL || is_hidden(scene, g)) continue;
+    const snapshot *model = scene->models[g].snapshot;
+    const bool within = model != NULL && model->skewed != SLAB_MISS;
+    for (uint32_t i = 0; i < group->count; i++)
+      if (within || !(group->instances[i].scale > 0.0f))
+        return scene->table[g].id + i * group->geometries + (within ? model->skewed : 0);
+  }
+  return SLAB_MISS;
+}
+
 void snapshot_finish(snapshot *scene, double begin) {
   slab_scene_stats *stats = &scene->stats;
   const bvh_bounds bounds = layout_bounds(scene);
@@ -230,4 +244,5 @@ void snapshot_finish(snapshot *scene, double begin) {
   stats->build_seconds = seconds_now() - begin;
   scene->uniforms.geometries = scene->entries;
   scene->uniforms.mask = UINT32_MAX;
+  scene->skewed = first_skewed(scene);
 }

@@ -52,6 +52,22 @@ const char *transform_linear_refusal(const linear *m, double *value) {
   return *value <= SKEW_MOST ? NULL : "is too skew: |A| |B| beyond 4096";
 }
 
+/* How far the rows of a rotation are from being orthonormal, at most: that of oriented boxes' axes. */
+#define ROTATION_WITHIN 1e-5
+
+/* The scale of a matrix that is a rotation, mirrored or not, times it; else 0. */
+static float scale_of(const double a[9]) {
+  double square = 0.0;
+  bool is_rotation = true;
+  for (int i = 0; i < 9; i++) square += a[i] * a[i] / 3.0;
+  for (int i = 0; i < 3; i++)
+    for (int j = i; j < 3; j++) {
+      const double product = a[3 * i] * a[3 * j] + a[3 * i + 1] * a[3 * j + 1] + a[3 * i + 2] * a[3 * j + 2];
+      is_rotation = is_rotation && fabs(product / square - (i == j)) <= ROTATION_WITHIN;
+    }
+  return is_rotation ? (float)sqrt(square) : 0.0f;
+}
+
 const char *transform_refusal(const float t[12], instance_entry *made, double *value) {
   linear m;
   for (int i = 0; i < 12; i++) {
@@ -65,6 +81,7 @@ const char *transform_refusal(const float t[12], instance_entry *made, double *v
   *value = 0.0;
   if (!inverse_of(m.a, m.b)) return "is singular: its determinant";
   for (int i = 0; i < 9; i++) made->inverse[i] = (float)m.b[i];
+  made->scale = scale_of(m.a);
   return transform_linear_refusal(&m, value);
 }
 

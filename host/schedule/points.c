@@ -36,6 +36,13 @@ static slab_status point_options_take(const char *function, const slab_point_opt
   return check_own(function, SLAB_CLOSEST, o->mask, o->masks != NULL, false);
 }
 
+/* The squared distances of instances are those of their models, scaled. */
+static slab_status check_rigid(const char *function, const snapshot *scene) {
+  if (scene->skewed == SLAB_MISS) return SLAB_OK;
+  return fail(SLAB_UNSUPPORTED, "%s: geometry %u is in an instance that is not rigid but for a scale, within 1e-5",
+              function, scene->skewed);
+}
+
 static slab_status ask(const char *function, slab_point_query query, slab_scene *scene, const float *points, size_t n,
                        void *results, const slab_point_options *given) {
   ARITHMETIC callers = arithmetic_begin();
@@ -53,6 +60,7 @@ static slab_status ask(const char *function, slab_point_query query, slab_scene 
   if (n > 0 && (points == NULL || results == NULL))
     status = fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, points == NULL ? "points" : "the results array");
   if (status == SLAB_OK) status = point_options_take(function, given, n, &asked, &options);
+  if (status == SLAB_OK) status = check_rigid(function, c.scene);
   if (status == SLAB_OK) status = schedule_rays(&c);
   scene_leave(&reading);
   if (status == SLAB_OK && options.invalid != NULL) *options.invalid = c.invalid;

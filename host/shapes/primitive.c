@@ -73,12 +73,16 @@ const char *primitive_refusal(slab_shape kind, const float *values, float *value
   return NULL;
 }
 
+/* A void triangle is an edge, to and fro, so it is collapsed. All of it lies beyond TRIANGLE_IS_VOID's border, and yet
+ * edge functions stay within the range of float. Origins do not count there: a ray is a candidate where its direction
+ * lies in the plane of the edge and 0, exactly. No direction of small whole numbers does. */
 static const float voids[SLAB_SHAPE_COUNT][ROWS_MOST] = {
     [SLAB_PLANE] = {0.0f}, /* a zero normal */
     [SLAB_SPHERE] = {[3] = NAN},
     [SLAB_BOX] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY},
     [SLAB_OBB] = {[3] = -INFINITY, -INFINITY, -INFINITY, [6] = 1.0f, [10] = 1.0f, [14] = 1.0f},
-    [SLAB_TRIANGLE] = {0.0f}, /* no area */
+    [SLAB_TRIANGLE] = {0x1.3a7c52p60f, 0x1.d59168p60f, 0x1.78d4b6p60f, 0x1.dfb41ap60f, 0x1.22f3d4p60f, 0x1.9f6e84p60f,
+                       0x1.dfb41ap60f, 0x1.22f3d4p60f, 0x1.9f6e84p60f},
 };
 
 /* Instances are kept as their gates. */

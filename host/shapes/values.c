@@ -110,19 +110,23 @@ mesh_indices *values_indices_create(uint32_t threads, const uint32_t *indices, u
 /* What is found in some of a geometry's primitives. */
 typedef struct extent {
   float lower[3], upper[3];
-  uint32_t unhit, outside;
+  uint32_t voids, unhit, outside;
 } extent;
 
-static const extent no_extent = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0, 0};
+static const extent no_extent = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0, 0, 0};
 
-static void extent_add(extent *e, slab_shape kind, const float *values, bool is_void) {
+static void extent_add(extent *e, slab_shape kind, const float *values) {
   e->unhit += primitive_is_never_hit(kind, values);
-  if (is_void) return;
+  if (primitive_is_void(kind, values)) {
+    e->voids++;
+    return;
+  }
   e->outside += primitive_is_outside(kind, values);
   primitive_grow(e->lower, e->upper, kind, values);
 }
 
 static void extent_join(geometry_values *all, const extent *e) {
+  all->voids += e->voids;
   all->unhit += e->unhit;
   all->outside += e->outside;
   for (int k = 0; k < 3; k++) {
@@ -145,7 +149,7 @@ static void partials_begin(partial list[PARTIALS]) {
 static void partials_end(const partial list[PARTIALS], geometry_values *to) {
   memcpy(to->lower, no_extent.lower, sizeof to->lower);
   memcpy(to->upper, no_extent.upper, sizeof to->upper);
-  to->unhit = to->outside = 0;
+  to->voids = to->unhit = to->outside = 0;
   for (int i = 0; i < PARTIALS; i++) extent_join(to, &list[i].extent);
 }
 
@@ -224,8 +228,7 @@ static void take_some(void *argument, size_t first, size_t end) {
       if (t->from->drops) primitive_void(t->kind, values);
       if (own->refused++ == 0) own->first = i;
     }
-    const float *now = values_at(t->to, rows, i, room);
-    extent_add(&found, t->kind, now, values_are_void(t->to, t->kind, now));
+    extent_add(&found, t->kind, values_at(t->to, rows, i, room));
   }
   own->extent = found;
 }
@@ -278,7 +281,7 @@ typedef struct vertices_taking {
   size_t grain;
   struct {
     float4 lower, upper;
-    float4 odd; /* NaN where some coordinate was not finite, or a triangle may be void */
+    float4 odd; /* NaN where some coordinate was not finite */
   } partial[PARTIALS];
 } vertices_taking;
 
@@ -288,8 +291,6 @@ static void take_vertices(void *argument, size_t first, size_t end) {
   const vertex_source from = t->from;
   float *to = t->to->values;
   float4 lower = float4_all(INFINITY), upper = float4_all(-INFINITY), odd = float4_all(0.0f);
-  const bool may_be_void = !t->to->indexed;
-  bool origin = false; /* some vertex is all zeros, as those of void triangles are */
   for (size_t i = first; i < end; i++) {
     float4 v = float4_all(0.0f);
     if (i + 1 < end)
@@ -303,12 +304,10 @@ static void take_vertices(void *argument, size_t first, size_t end) {
     lower = float4_min(v, lower);
     upper = float4_max(v, upper);
     odd += v * float4_all(0.0f);
-    const int4 bits = (int4)v;
-    if (may_be_void) origin |= (bits[0] | bits[1] | bits[2]) == 0;
   }
   t->partial[first / t->grain].lower = lower;
   t->partial[first / t->grain].upper = upper;
-  t->partial[first / t->grain].odd = origin ? float4_all(NAN) : odd;
+  t->partial[first / t->grain].odd = odd;
 }
 
 /* Returns whether all vertices are accepted: then all triangles are, and none is void. */

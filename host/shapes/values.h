@@ -44,7 +44,8 @@ struct geometry_values {
   bool indexed;             /* values are vertices, for the indices, which are dense. Else they are the public structs,
                                which are blocks of one lane */
   uint32_t outside;         /* primitives that stand outside a BVH */
-  atomic_uint unhit;        /* primitives that are known to be never hit */
+  uint32_t voids;           /* primitives that were dropped, and inverted boxes */
+  atomic_uint unhit;        /* primitives that are known to be never hit: voids and collapsed triangles */
   atomic_bool unlooked;     /* of triangles those alone are known that have a vertex twice */
   float lower[3], upper[3]; /* as in slab_scene_stats */
   size_t floats;            /* of values: a multiple of BLOCK_UNIT, zero from the last value on */
@@ -74,15 +75,12 @@ static inline bool values_are_collapsed(const geometry_values *v, uint32_t i) {
                                float4_load(values_corner(v, i, 2)));
 }
 
+/* Triangles that are known to be collapsed. */
+static inline uint32_t values_collapsed(const geometry_values *v) { return v->unhit - v->voids; }
+
 /* Triangles that have a vertex twice. */
 static inline uint32_t collapsed_by_index(const geometry_values *v) {
   return v->indices != NULL ? v->indices->collapsed : 0;
-}
-
-/* Whether a primitive with these floats was dropped, or is an inverted box. A triangle at the origin that is a point
- * looks like one that was dropped: where none can have been it counts as one that is there. */
-static inline bool values_are_void(const geometry_values *v, slab_shape kind, const float *floats) {
-  return !v->indexed && primitive_is_void(kind, floats);
 }
 
 /* n primitives that are being added, or take the place of others: their source, and the names for messages. */

@@ -84,10 +84,14 @@ typedef struct bvh_node {
 #define NATIVE_PACKETS_FINISH(rays) ((rays) == 32)
 
 /* A block of a BVH: the rows of BVH_WIDTH primitives of one kind, then their global primitive ids, padded to a
- * BLOCK_UNIT. Lanes without a primitive hold one that is never hit. */
+ * BLOCK_UNIT. Lanes without a primitive hold a void one, which is never hit. */
 #define BVH_BLOCK_UNITS(rows) BLOCK_UNITS(rows, BVH_WIDTH, BLOCK_UNIT)
 /* The same for any number of lanes and any unit. */
 #define BLOCK_UNITS(rows, lanes, unit) ((((rows) + 1) * (lanes) + (unit)-1) / (unit))
+
+/* Whether a triangle is void, by any of its coordinates: those of others are at most 2^60. A void one is a finite edge,
+ * to and fro, since NaN would raise a floating-point flag in every block that is not full (host/base/arithmetic.h). */
+#define TRIANGLE_IS_VOID(coordinate) ((coordinate) > 0x1p60f)
 
 /* The compressed layout, for devices where each work-item casts one ray (Ylitie, Karras, Laine 2017). A node has 80
  * bytes, which are five rows of four words. Bounds are bytes that count steps from an origin. They contain the exact

@@ -43,17 +43,13 @@ INLINE void closest_within(const real lower[3], const real upper[3], real to[3])
   UNROLL for (int i = 0; i < 3; i++) to[i] = closest_counted(clamp_into(to[i], lower[i], upper[i]));
 }
 
-/* The greatest squared distance whose root is at most r. The root of r r, rounded, is r. The next floats have the same
- * root at most once, since they are r / 2 to r units in the last place of r r apart. */
+/* The greatest squared distance whose root is at most r. The root of r r, rounded, is r. At most the next float has
+ * that root too: seen for all r of 0x1p-63 to 0x1p64. */
 INLINE float closest_limit(float r) {
   if (!(r < 0x1p64f)) return FLOAT_MAX;
   if (r < CLOSEST_LEAST) return 0.0f; /* as no other square is below 2^-126 */
-  float limit = r * r;
-  UNROLL for (int i = 0; i < 2; i++) {
-    const float next = scalar_float(scalar_bits(limit) + 1);
-    limit = scalar_sqrt(next) <= r ? next : limit;
-  }
-  return limit;
+  const float square = r * r, next = scalar_float(scalar_bits(square) + 1);
+  return scalar_sqrt(next) <= r ? next : square;
 }
 
 /* ---- triangles ---- */
@@ -146,6 +142,7 @@ INLINE void triangle_closest(const float p[3], GLOBAL const float *block, closes
   const real sum = (weight[0] + weight[1]) + weight[2];
   UNROLL for (int i = 0; i < 3; i++) at->to[i] = inside ? normal[i] * depth : nearest.to[i];
   closest_within(lower, upper, at->to);
+  at->to[0] = TRIANGLE_IS_VOID(rows.row[0][0]) ? (real)(INFINITY) : at->to[0];
   at->u = inside ? lanes_divide(weight[1], sum) : of_b;
   at->v = inside ? lanes_divide(weight[2], sum) : of_c;
   const mask ends = (nearest.t == 0.0f) | (nearest.t == 1.0f);

@@ -153,8 +153,8 @@ INLINE bool points_may_take(const point_query *q, const uint kind, GLOBAL const 
   const triangle_rows rows = closest_rows(block);
   real lower[3], upper[3];
   triangle_bounds(&rows, lower, upper);
-  const mask there = rows.row[0][0] == rows.row[0][0];
-  return lanes_any(there & (points_outside(q, closest_of_bounds(q->p, lower, upper)) <= q->limit));
+  const mask is_void = TRIANGLE_IS_VOID(rows.row[0][0]);
+  return lanes_any(!is_void & (points_outside(q, closest_of_bounds(q->p, lower, upper)) <= q->limit));
 }
 
 /* Tests a block. ids: the global ids of its primitives; NULL: they count from `first` on, and end before `end`. where:

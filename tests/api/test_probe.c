@@ -60,9 +60,7 @@ static slab_device_info reported(void) {
 /* ---- the table ---- */
 
 #define scalar_divide(a, b) lanes_divide(a, b)
-#define scalar_sqrt(a) lanes_sqrt(a)
 #define as_uint(x) ray_bits(x)
-#define lanes_as_word(x) ray_bits(x)
 #define lanes_convert(x) ((float)(x))
 #define byte_of(x) ((x) >> 16 & 0xFFu)
 

@@ -242,7 +242,7 @@ static void directions_and_points_are_sorted(void **state) {
     for (uint32_t k = 0; k < 3; k++) vectors[3 * i + k] /= sqrtf(square);
     as_given[i] = i;
   }
-  uint32_t *orders[] = {directions_sorted(vectors, N, 1), points_sorted(vectors, N, 1)};
+  uint32_t *orders[] = {directions_sorted(vectors, N, 1), points_sorted(vectors, N, NULL, NULL, 1)};
   assert_true(length_of(vectors, as_given, N) > 1.2f * N);
   for (int o = 0; o < 2; o++) {
     bool there[N] = {false};
