@@ -87,6 +87,18 @@ static expansion triple(const expansion a[3], const expansion b[3], const expans
   return sum;
 }
 
+void oracle_closed_normal(const slab_triangle *triangle, double normal[3]) {
+  expansion b[3], c[3];
+  for (int i = 0; i < 3; i++) {
+    b[i] = difference((double)triangle->b[i], (double)triangle->a[i]);
+    c[i] = difference((double)triangle->c[i], (double)triangle->a[i]);
+  }
+  for (int i = 0; i < 3; i++) {
+    const expansion component = crossed(b, c, i);
+    normal[i] = value_of(&component);
+  }
+}
+
 double oracle_closed_signs(const oracle_line *line, const slab_triangle *triangle, int sign[3]) {
   const float *corners[3] = {triangle->a, triangle->b, triangle->c};
   expansion v[3][3], d[3];

@@ -190,6 +190,27 @@ static void turn(const float b[9], const float v[3], float turned[3]) {
   }
 }
 
+void oracle_point_inside(const oracle_instance *instance, const float p[3], float inside[3]) {
+  float from[3];
+  for (int i = 0; i < 3; i++) from[i] = p[i] - instance->place[i];
+  turn(instance->inverse, from, inside);
+}
+
+/* A length turned by A, the inverse of B, is off from scale by half of what A transpose(A) / scale^2 is from 1, whose norm
+ * is at most three times its largest entry. */
+double oracle_scale_of(const oracle_instance *instance, double *twist) {
+  double a[9], square = 0.0, worst = 0.0;
+  invert(instance->inverse, a);
+  for (int i = 0; i < 9; i++) square += a[i] * a[i] / 3.0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      const double dot = a[3 * i] * a[3 * j] + a[3 * i + 1] * a[3 * j + 1] + a[3 * i + 2] * a[3 * j + 2];
+      worst = fmax(worst, fabs(dot / square - (i == j ? 1.0 : 0.0)));
+    }
+  *twist = 1.6 * worst;
+  return sqrt(square);
+}
+
 bool oracle_line_enter(const oracle_line *outer, const oracle_instance *instance, const oracle_scene *model,
                        oracle_line *inner) {
   float from[3], along[3];

@@ -165,6 +165,8 @@ bool oracle_view_has_weights(double area, double sum);
 /* The exact signs of a triangle's three edges at the line: positive where the ray runs along cross(b - a, c - a).
  * Returns t where the line meets the triangle, off by less than 2^-45 of itself. */
 double oracle_closed_signs(const oracle_line *, const slab_triangle *, int sign[3]);
+/* cross(b - a, c - a): each component is off by 2^-50 of itself, and 0 where it is 0. */
+void oracle_closed_normal(const slab_triangle *, double normal[3]);
 
 /* ---- oracle_patch.c ----------------------------------------------------------- */
 
@@ -184,6 +186,10 @@ uint32_t oracle_patches(oracle_item *items, size_t count, oracle_patch patches[O
 /* The ray in the model of an instance. False where it certainly hits nothing there. */
 bool oracle_line_enter(const oracle_line *outer, const oracle_instance *, const oracle_scene *model,
                        oracle_line *inner);
+/* B (p - place) of an instance, in floats as the contract says. */
+void oracle_point_inside(const oracle_instance *, const float p[3], float inside[3]);
+/* The scale of an instance that is rigid but for it, and how far its lengths may differ from that, relative. */
+double oracle_scale_of(const oracle_instance *, double *twist);
 /* Converts an item of a line in a model to what the ray of the scene reports. */
 void oracle_tell_outside(oracle_item *);
 /* Replaces a normal of length 1 of a model by that outside. Returns what becomes of the tolerance of its components. */

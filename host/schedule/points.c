@@ -16,24 +16,11 @@ size_t slab_point_result_size(slab_point_query query) {
   return (unsigned)query < SLAB_POINT_QUERY_COUNT ? result_sizes[query] : 0;
 }
 
-static slab_status point_options_take(const char *function, const slab_point_options *given, size_t n,
-                                      asked_points *asked, slab_cast_options *options) {
-  static const slab_point_options none = {0};
-  const slab_point_options *o = given != NULL ? given : &none;
+static void point_options_take(const slab_point_options *o, asked_points *asked, slab_cast_options *options) {
   *options = (slab_cast_options){
       .mask = o->mask, .masks = o->masks, .progress = o->progress, .user = o->user, .invalid = o->invalid};
   asked->radii = o->radii;
   asked->radius = o->radius > 0.0f ? o->radius : INFINITY;
-  if (!(o->radius >= 0.0f))
-    return fail(SLAB_INVALID_ARGUMENT, "%s: radius is %g, and must be 0 or more", function, (double)o->radius);
-  if (o->radius != 0.0f && o->radii != NULL)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: radius is %g, and radii are given; it must be 0 then", function,
-                (double)o->radius);
-  for (size_t i = 0; o->radii != NULL && i < n; i++)
-    if (!(o->radii[i] >= 0.0f))
-      return fail(SLAB_INVALID_ARGUMENT, "%s: radii[%zu] is %g, and must be 0 or more", function, i,
-                  (double)o->radii[i]);
-  return check_own(function, SLAB_CLOSEST, o->mask, o->masks != NULL, false);
 }
 
 /* The squared distances of instances are those of their models, scaled. */
@@ -45,6 +32,8 @@ static slab_status check_rigid(const char *function, const snapshot *scene) {
 
 static slab_status ask(const char *function, slab_point_query query, slab_scene *scene, const float *points, size_t n,
                        void *results, const slab_point_options *given) {
+  static const slab_point_options none = {0};
+  const slab_point_options *o = given != NULL ? given : &none;
   ARITHMETIC callers = arithmetic_begin();
   scene_reading reading;
   asked_points asked = {.query = query, .points = points};
@@ -59,8 +48,9 @@ static slab_status ask(const char *function, slab_point_query query, slab_scene 
   c.scene = reading.scene;
   if (n > 0 && (points == NULL || results == NULL))
     status = fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, points == NULL ? "points" : "the results array");
-  if (status == SLAB_OK) status = point_options_take(function, given, n, &asked, &options);
+  if (status == SLAB_OK) status = check_point_options(function, n, o);
   if (status == SLAB_OK) status = check_rigid(function, c.scene);
+  point_options_take(o, &asked, &options);
   if (status == SLAB_OK) status = schedule_rays(&c);
   scene_leave(&reading);
   if (status == SLAB_OK && options.invalid != NULL) *options.invalid = c.invalid;

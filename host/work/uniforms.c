@@ -70,3 +70,16 @@ slab_status check_own_rays(const char *function, slab_query query, size_t n, con
     if (isnan(o->after[i].t)) return fail(SLAB_INVALID_ARGUMENT, "%s: after[%zu]: t is NaN", function, i);
   return status;
 }
+
+slab_status check_point_options(const char *function, size_t n, const slab_point_options *o) {
+  if (!(o->radius >= 0.0f))
+    return fail(SLAB_INVALID_ARGUMENT, "%s: radius is %g, and must be 0 or more", function, (double)o->radius);
+  if (o->radius != 0.0f && o->radii != NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: radius is %g, and radii are given; it must be 0 then", function,
+                (double)o->radius);
+  for (size_t i = 0; o->radii != NULL && i < n; i++)
+    if (!(o->radii[i] >= 0.0f))
+      return fail(SLAB_INVALID_ARGUMENT, "%s: radii[%zu] is %g, and must be 0 or more", function, i,
+                  (double)o->radii[i]);
+  return check_own(function, SLAB_CLOSEST, o->mask, o->masks != NULL, false);
+}

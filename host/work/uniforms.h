@@ -83,5 +83,7 @@ slab_status check_rules(const char *function, slab_cull, slab_edges);
 slab_status check_own(const char *function, slab_query, uint32_t mask, bool masks, bool after);
 /* The same of arrays of the host, and that no t is NaN. */
 slab_status check_own_rays(const char *function, slab_query, size_t n, const slab_cast_options *);
+/* Refuses what points cannot have, of radii by index. */
+slab_status check_point_options(const char *function, size_t n, const slab_point_options *);
 
 #endif

@@ -1,0 +1,101 @@
+/* slab_check_points: the same for results of points. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "check/comparison.h"
+#include "check/oracle_points.h"
+#include "check/reference_points.h"
+#include "scene/scene.h"
+#include "work/uniforms.h"
+
+typedef struct point_check {
+  compared all;
+  slab_point_query query;
+  const float *points;
+  const char *results;
+  size_t result_size;
+  slab_point_options options;
+} point_check;
+
+static uint32_t mask_of(const point_check *c, size_t i) {
+  if (c->options.masks != NULL) return c->options.masks[i];
+  return c->options.mask != 0 ? c->options.mask : UINT32_MAX;
+}
+
+static float radius_of(const point_check *c, size_t i) {
+  if (c->options.radii != NULL) return c->options.radii[i];
+  return c->options.radius != 0.0f ? c->options.radius : INFINITY;
+}
+
+static const char *const names[] = {"distance", "point[0]", "point[1]",  "point[2]", "u",
+                                    "v",        "feature",  "primitive", "geometry"};
+
+static void describe(const point_check *c, size_t i, const slab_closest_point *want, char *text, size_t size) {
+  const void *got = c->results + i * c->result_size;
+  if (c->query == SLAB_CLOSEST_POINTS) describe_words(text, size, "point", i, names, got, want, 9, 7);
+  if (c->query == SLAB_CLOSEST_DISTANCES) describe_float(text, size, "point", "distance", i, got, &want->distance);
+  if (c->query == SLAB_POINTS_WITHIN)
+    snprintf(text, size, "point %zu: within is %u, the CPU reference has %u", i, *(const uint8_t *)got,
+             want->distance < INFINITY);
+}
+
+static void compare_with_reference(const point_check *c, size_t i, const slab_closest_point *want,
+                                   slab_check_report *report) {
+  const uint8_t within = want->distance < INFINITY;
+  const void *bits = c->query == SLAB_POINTS_WITHIN ? (const void *)&within : want;
+  if (memcmp(c->results + i * c->result_size, bits, c->result_size) == 0) return;
+  if (is_first(report)) {
+    report->first = i;
+    describe(c, i, want, report->text, sizeof report->text);
+  }
+  report->mismatches++;
+}
+
+static bool compare_point(const compared *all, size_t i, reference_answer *unused, slab_check_report *report,
+                          uint64_t *invalid) {
+  (void)unused;
+  const point_check *c = (const point_check *)all;
+  const float *point = c->points + 3 * i, radius = radius_of(c, i);
+  const uint32_t seen = mask_of(c, i);
+  const slab_closest_point want = reference_closest_point(all->scene, point, seen, radius);
+  compare_with_reference(c, i, &want, report);
+  *invalid += want.primitive == SLAB_INVALID;
+  if (!is_judged(all, i)) return true;
+  char why[384] = "";
+  const oracle_judgement judgement = oracle_judge_point(all->judge.scene, c->query, point, c->results + i * c->result_size,
+                                                        seen, radius, why, sizeof why);
+  return count_judgement(all, i, judgement, why, report);
+}
+
+static slab_status check_arguments(const slab_scene *scene, const point_check *c, const slab_check_report *report) {
+  const char *missing = scene == NULL                           ? "scene"
+                        : report == NULL                        ? "report"
+                        : c->all.n > 0 && c->points == NULL     ? "points"
+                        : c->all.n > 0 && c->results == NULL    ? "results"
+                                                                : NULL;
+  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", c->all.function, missing);
+  if (c->result_size == 0)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: query is %d, not a slab_point_query", c->all.function, (int)c->query);
+  const slab_status status = scene_check(scene, c->all.function);
+  return status == SLAB_OK ? check_point_options(c->all.function, c->all.n, &c->options) : status;
+}
+
+slab_status slab_check_points(slab_scene *scene, slab_point_query query, const float *points, size_t n,
+                              const void *results, const slab_point_options *options, slab_check_report *report) {
+  ARITHMETIC callers = arithmetic_begin();
+  point_check c = {
+      .all = {.function = "slab_check_points", .noun = "point", .one = compare_point, .n = n, .callers = &callers},
+      .query = query,
+      .points = points,
+      .results = results,
+      .result_size = slab_point_result_size(query)};
+  scene_reading reading;
+  if (options != NULL) c.options = *options;
+  slab_status status = check_arguments(scene, &c, report);
+  if (status == SLAB_OK) status = scene_enter(scene, c.all.function, &reading);
+  if (status != SLAB_OK) return status;
+  compared_tells(&c.all, c.options.progress, c.options.user, c.options.invalid);
+  return compare_all(&c.all, &reading, report);
+}
