@@ -17,8 +17,8 @@
  * So an edge's distance is off by 3 + 11 + 1 + 2.5 at most, the plane's by 3 + 12 + 8 + 2.5: 26, and 32 is allowed.
  *
  * A thin triangle's normal may be off by more, since its sides' errors are larger than its height h. All is then that
- * of a triangle whose corners are off by the 3 above, so the distance is as good; but its foot is moved by up to u M
- * depth / h. Weights are off by a foot's error, in heights of their corners. Where products of the sides underflow, n is
+ * of a triangle whose corners are off by the 3 above, so the distance is as good; but its plane is turned by an angle of
+ * their error / h, and the foot with it. Weights are off by a foot's error, in heights of their corners. Where products of the sides underflow, n is
  * off by 2^-147, and so the angle by 2^-147 / |n|: not more than clamping into the triangle's bounds leaves. */
 #include "check/oracle_points.h"
 
@@ -36,7 +36,7 @@ typedef struct sight {
   double normal[3], area; /* area: length of the normal; 0: there is no plane */
   double within[3]; /* how far inside of each edge the foot on the plane is */
   double depth;     /* distance of the plane */
-  double thin;      /* the largest length over the least height */
+  double height;    /* the least */
   double reach, diameter;
   bool is_whole; /* kernels decide every sign without rounding */
 } sight;
@@ -75,14 +75,15 @@ static void edges_of(sight *s) {
 }
 
 static void plane_of(const slab_triangle *t, sight *s) {
-  const double most = s->length[0] * s->length[2];
+  const double most = s->length[0] * s->length[1];
   cross(s->side[0], s->side[1], s->normal);
   if (oracle_length_of(s->normal) <= 0x1p-20 * most) oracle_closed_normal(t, s->normal);
   s->area = oracle_length_of(s->normal);
-  s->depth = s->thin = INFINITY;
+  s->depth = INFINITY;
+  s->height = 0.0;
   if (!(s->area > 0.0)) return;
   s->depth = fabs(oracle_dot_of(s->corner[0], s->normal)) / s->area;
-  s->thin = s->diameter * s->diameter / s->area;
+  s->height = s->area / s->diameter;
   for (int v = 0; v < 3; v++) {
     double inward[3];
     cross(s->side[v], s->corner[v], inward);
@@ -117,13 +118,17 @@ static void look(const slab_triangle *t, const double p[3], sight *s) {
 
 static double slack_of(const sight *s) {
   const double fine = s->area > 0.0 ? fmin(s->reach * 0x1p-146 / s->area, 2.0 * s->diameter) : 0.0;
-  return TRIANGLE_SLACK * s->reach + (has_foot(s) || s->thin > 1.0 ? fine : 0.0) + ORACLE_FAINT;
+  return TRIANGLE_SLACK * s->reach + fine + ORACLE_FAINT;
 }
 
-/* How far the foot on the plane may be off in a kernel. */
-static double foot_slack(const sight *s, double slack) {
-  return s->is_whole ? 0.0 : slack * (1.0 + s->depth / s->diameter * s->thin);
+/* How far the foot on the plane may be off in a kernel: the plane is turned by an angle. */
+static double foot_error(const sight *s, double slack) {
+  const double angle = fmin(slack / s->height, 1.0);
+  return slack + angle * (s->depth + angle * s->reach);
 }
+
+/* The same where it is asked whether the foot is inside. */
+static double foot_slack(const sight *s, double slack) { return s->is_whole ? 0.0 : foot_error(s, slack); }
 
 static double nearest_edge(const sight *s) { return fmin(s->away[0], fmin(s->away[1], s->away[2])); }
 
@@ -167,10 +172,10 @@ static const char *check_face(const sight *s, const double told[3], const oracle
     if (s->is_whole ? s->within[v] <= 0.0 : s->within[v] < -off) return "a face, and the projection is beside it";
     spread += oracle_apart(s->corner[v], told) * s->length[(v + 1) % 3] / s->area;
   }
-  if (oracle_apart(told, foot) > slack * (1.0 + s->depth / s->diameter * s->thin) + touch->tolerance)
+  if (oracle_apart(told, foot) > foot_error(s, slack) + touch->tolerance)
     return "the point is not the projection";
   weighed(s, touch, at);
-  const double apart = slack + touch->tolerance + slack * (1.0 + s->depth / s->diameter * s->thin) * spread;
+  const double apart = slack + touch->tolerance + foot_error(s, slack) * spread;
   return oracle_apart(at, told) <= apart ? NULL : "u and v are not those of the point";
 }
 
