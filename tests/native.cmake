@@ -137,6 +137,12 @@ target_include_directories(test_quantised PRIVATE ${PROJECT_SOURCE_DIR}/host)
 slab_test(test_warp bvh/test_warp.c ${PROJECT_SOURCE_DIR}/bench/warp.c HOST_ONLY)
 target_include_directories(test_warp PRIVATE ${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR}/host)
 
+# How far off distances of triangles are, by the oracle's true ones.
+add_executable(test_points_error geometry/test_points_error.c fixtures/harness.c)
+target_include_directories(test_points_error PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host ${PROJECT_SOURCE_DIR}/kernels)
+target_link_libraries(test_points_error PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
+slab_native_test(test_points_error 8)
+
 foreach(test test_stack test_blocks)
   add_executable(${test} bvh/${test}.c fixtures/harness.c)
   target_include_directories(${test} PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
