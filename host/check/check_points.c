@@ -96,6 +96,11 @@ slab_status slab_check_points(slab_scene *scene, slab_point_query query, const f
   slab_status status = check_arguments(scene, &c, report);
   if (status == SLAB_OK) status = scene_enter(scene, c.all.function, &reading);
   if (status != SLAB_OK) return status;
+  status = check_is_rigid(c.all.function, reading.scene);
+  if (status != SLAB_OK) {
+    scene_leave(&reading);
+    return status;
+  }
   compared_tells(&c.all, c.options.progress, c.options.user, c.options.invalid);
   return compare_all(&c.all, &reading, report);
 }

@@ -23,13 +23,6 @@ static void point_options_take(const slab_point_options *o, asked_points *asked,
   asked->radius = o->radius > 0.0f ? o->radius : INFINITY;
 }
 
-/* The squared distances of instances are those of their models, scaled. */
-static slab_status check_rigid(const char *function, const snapshot *scene) {
-  if (scene->skewed == SLAB_MISS) return SLAB_OK;
-  return fail(SLAB_UNSUPPORTED, "%s: geometry %u is in an instance that is not rigid but for a scale, within 1e-5",
-              function, scene->skewed);
-}
-
 static slab_status ask(const char *function, slab_point_query query, slab_scene *scene, const float *points, size_t n,
                        void *results, const slab_point_options *given) {
   static const slab_point_options none = {0};
@@ -49,7 +42,7 @@ static slab_status ask(const char *function, slab_point_query query, slab_scene 
   if (n > 0 && (points == NULL || results == NULL))
     status = fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, points == NULL ? "points" : "the results array");
   if (status == SLAB_OK) status = check_point_options(function, n, o);
-  if (status == SLAB_OK) status = check_rigid(function, c.scene);
+  if (status == SLAB_OK) status = check_is_rigid(function, c.scene);
   point_options_take(o, &asked, &options);
   if (status == SLAB_OK) status = schedule_rays(&c);
   scene_leave(&reading);

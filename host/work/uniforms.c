@@ -83,3 +83,10 @@ slab_status check_point_options(const char *function, size_t n, const slab_point
                   (double)o->radii[i]);
   return check_own(function, SLAB_CLOSEST, o->mask, o->masks != NULL, false);
 }
+
+/* The squared distances of instances are those of their models, scaled. */
+slab_status check_is_rigid(const char *function, const snapshot *scene) {
+  if (scene->skewed == SLAB_MISS) return SLAB_OK;
+  return fail(SLAB_UNSUPPORTED, "%s: geometry %u is in an instance that is not rigid but for a scale, within 1e-5",
+              function, scene->skewed);
+}

@@ -85,5 +85,7 @@ slab_status check_own(const char *function, slab_query, uint32_t mask, bool mask
 slab_status check_own_rays(const char *function, slab_query, size_t n, const slab_cast_options *);
 /* Refuses what points cannot have, of radii by index. */
 slab_status check_point_options(const char *function, size_t n, const slab_point_options *);
+/* Refuses a scene whose instances points cannot go into. */
+slab_status check_is_rigid(const char *function, const snapshot *);
 
 #endif
