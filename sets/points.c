@@ -104,7 +104,7 @@ void point_answers_free(point_answers *a) {
 }
 
 const void *point_answers_of(const point_answers *a, slab_point_query query) {
-  return query == SLAB_CLOSEST_POINTS ? (const void *)a->closest
+  return query == SLAB_CLOSEST_POINTS      ? (const void *)a->closest
          : query == SLAB_CLOSEST_DISTANCES ? (const void *)a->distance
                                            : (const void *)a->within;
 }
@@ -132,7 +132,8 @@ static const char *fault_of_none(const slab_closest_point *c) {
 const char *point_answers_fault(const point_answers *a, size_t i) {
   const slab_closest_point *c = &a->closest[i];
   const float values[] = {c->distance, c->point[0], c->point[1], c->point[2], c->u, c->v};
-  if (memcmp(&a->distance[i], &c->distance, sizeof c->distance) != 0) return "distance is not that of the closest point";
+  if (memcmp(&a->distance[i], &c->distance, sizeof c->distance) != 0)
+    return "distance is not that of the closest point";
   if (a->within[i] != (c->distance < INFINITY)) return "within is not whether something is found";
   if (!(c->distance >= 0.0f) || c->feature > SLAB_FEATURE_VERTEX) return "a distance below 0 or NaN, or no feature";
   if (c->distance == INFINITY) return fault_of_none(c);

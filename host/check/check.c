@@ -119,8 +119,8 @@ static bool compare_with_oracle(const check *c, size_t i, slab_check_report *rep
   char why[384] = "";
   const uint64_t n = c->query == SLAB_ALL ? c->offsets[i + 1] - c->offsets[i] : 1;
   const ray_own own = ray_own_of(c->options, i);
-  const oracle_judgement judgement = oracle_judge(c->all.judge.scene, c->query, &c->rays[i], result_at(c, i), n, &own,
-                                                  c->options, why, sizeof why);
+  const oracle_judgement judgement =
+      oracle_judge(c->all.judge.scene, c->query, &c->rays[i], result_at(c, i), n, &own, c->options, why, sizeof why);
   return count_judgement(&c->all, i, judgement, why, report);
 }
 

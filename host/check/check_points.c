@@ -64,17 +64,17 @@ static bool compare_point(const compared *all, size_t i, reference_answer *unuse
   *invalid += want.primitive == SLAB_INVALID;
   if (!is_judged(all, i)) return true;
   char why[384] = "";
-  const oracle_judgement judgement = oracle_judge_point(all->judge.scene, c->query, point, c->results + i * c->result_size,
-                                                        seen, radius, why, sizeof why);
+  const oracle_judgement judgement = oracle_judge_point(all->judge.scene, c->query, point,
+                                                        c->results + i * c->result_size, seen, radius, why, sizeof why);
   return count_judgement(all, i, judgement, why, report);
 }
 
 static slab_status check_arguments(const slab_scene *scene, const point_check *c, const slab_check_report *report) {
-  const char *missing = scene == NULL                           ? "scene"
-                        : report == NULL                        ? "report"
-                        : c->all.n > 0 && c->points == NULL     ? "points"
-                        : c->all.n > 0 && c->results == NULL    ? "results"
-                                                                : NULL;
+  const char *missing = scene == NULL                        ? "scene"
+                        : report == NULL                     ? "report"
+                        : c->all.n > 0 && c->points == NULL  ? "points"
+                        : c->all.n > 0 && c->results == NULL ? "results"
+                                                             : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", c->all.function, missing);
   if (c->result_size == 0)
     return fail(SLAB_INVALID_ARGUMENT, "%s: query is %d, not a slab_point_query", c->all.function, (int)c->query);

@@ -48,7 +48,8 @@ void describe_float(char *text, size_t size, const char *noun, const char *name,
 /* Whether the report's text is still to describe the first that disagrees. */
 static inline bool is_first(const slab_check_report *report) { return report->mismatches + report->oracle_wrong == 0; }
 
-/* Counts what the oracle says of the i-th, and describes the first that is wrong. Returns false where memory ran out. */
+/* Counts what the oracle says of the i-th, and describes the first that is wrong. Returns false where memory ran out.
+ */
 bool count_judgement(const compared *, size_t i, oracle_judgement, const char *why, slab_check_report *);
 
 /* Whether the oracle judges the i-th. */

@@ -196,8 +196,8 @@ void oracle_point_inside(const oracle_instance *instance, const float p[3], floa
   turn(instance->inverse, from, inside);
 }
 
-/* A length turned by A, the inverse of B, is off from scale by half of what A transpose(A) / scale^2 is from 1, whose norm
- * is at most three times its largest entry. */
+/* A length turned by A, the inverse of B, is off from scale by half of what A transpose(A) / scale^2 is from 1, whose
+ * norm is at most three times its largest entry. */
 double oracle_scale_of(const oracle_instance *instance, double *twist) {
   double a[9], square = 0.0, worst = 0.0;
   invert(instance->inverse, a);

@@ -24,7 +24,8 @@ bool oracle_square_is_exact(const double v[3], double *square) {
   *square = 0.0;
   for (int i = 0; i < 3; i++) {
     const double term = v[i] * v[i];
-    exact = exact && oracle_is_float(v[i]) && (v[i] == 0.0 || fabs(v[i]) >= 0x1p-63) && oracle_sum_is_float(*square, term);
+    exact =
+        exact && oracle_is_float(v[i]) && (v[i] == 0.0 || fabs(v[i]) >= 0x1p-63) && oracle_sum_is_float(*square, term);
     *square += term;
   }
   return exact;

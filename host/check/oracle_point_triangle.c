@@ -11,15 +11,16 @@
  *    point along the edge by 3 + 8; the product and sum that make the point round by 1.
  *  - the plane's vector n (n.a) / (n.n): n is off by 2 u in each component, beside what its sides are, which were
  *    counted; n.a by 3 u |n| |a|, n.n by 3 u; quotient and product by 2 u: 2 * 2 + 3 + 3 + 2 = 12 of |a|.
- *  - a weight n.(b x c) is off by 2 + 2 + 3 u of |n| |b x c|, and |b x c| is the edge's length times its distance: where
- *    rounding decides, the foot is 8 or less beside the edge, and so much nearer or farther is the plane.
+ *  - a weight n.(b x c) is off by 2 + 2 + 3 u of |n| |b x c|, and |b x c| is the edge's length times its distance:
+ * where rounding decides, the foot is 8 or less beside the edge, and so much nearer or farther is the plane.
  *  - the root of the square: 2.5.
  * So an edge's distance is off by 3 + 11 + 1 + 2.5 at most, the plane's by 3 + 12 + 8 + 2.5: 26, and 32 is allowed.
  *
  * A thin triangle's normal may be off by more, since its sides' errors are larger than its height h. All is then that
- * of a triangle whose corners are off by the 3 above, so the distance is as good; but its plane is turned by an angle of
- * their error / h, and the foot with it. Weights are off by a foot's error, in heights of their corners. Where products of the sides underflow, n is
- * off by 2^-147, and so the angle by 2^-147 / |n|: not more than clamping into the triangle's bounds leaves. */
+ * of a triangle whose corners are off by the 3 above, so the distance is as good; but its plane is turned by an angle
+ * of their error / h, and the foot with it. Weights are off by a foot's error, in heights of their corners. Where
+ * products of the sides underflow, n is off by 2^-147, and so the angle by 2^-147 / |n|: not more than clamping into
+ * the triangle's bounds leaves. */
 #include "check/oracle_points.h"
 
 #define TRIANGLE_SLACK (32.0 * ORACLE_U)
@@ -31,12 +32,12 @@ typedef struct sight {
   double corner[3][3]; /* from the point */
   double side[3][3];   /* from a corner to the next */
   double length[3];
-  double share[3];  /* of the clamped foot on each edge, from 0 to 1 */
-  double away[3];   /* distance of that foot */
+  double share[3];        /* of the clamped foot on each edge, from 0 to 1 */
+  double away[3];         /* distance of that foot */
   double normal[3], area; /* area: length of the normal; 0: there is no plane */
-  double within[3]; /* how far inside of each edge the foot on the plane is */
-  double depth;     /* distance of the plane */
-  double height;    /* the least */
+  double within[3];       /* how far inside of each edge the foot on the plane is */
+  double depth;           /* distance of the plane */
+  double height;          /* the least */
   double reach, diameter;
   bool is_whole; /* kernels decide every sign without rounding */
 } sight;
@@ -138,7 +139,8 @@ static bool is_corner(const sight *s, int v, double slack) {
   const double doubt = s->is_whole ? 0.0 : slack, off = foot_slack(s, slack);
   const double out = oracle_dot_of(s->corner[v], s->side[v]), in = oracle_dot_of(s->corner[v], s->side[before]);
   bool beside = !(s->area > 0.0);
-  for (int k = 0; k < 3 && s->area > 0.0; k++) beside = beside || (off > 0.0 ? s->within[k] < -off : s->within[k] <= 0.0);
+  for (int k = 0; k < 3 && s->area > 0.0; k++)
+    beside = beside || (off > 0.0 ? s->within[k] < -off : s->within[k] <= 0.0);
   return beside && out >= doubt * s->length[v] && in <= -doubt * s->length[before] &&
          s->away[opposite] > oracle_length_of(s->corner[v]) + 2.0 * slack;
 }
@@ -172,8 +174,7 @@ static const char *check_face(const sight *s, const double told[3], const oracle
     if (s->is_whole ? s->within[v] <= 0.0 : s->within[v] < -off) return "a face, and the projection is beside it";
     spread += oracle_apart(s->corner[v], told) * s->length[(v + 1) % 3] / s->area;
   }
-  if (oracle_apart(told, foot) > foot_error(s, slack) + touch->tolerance)
-    return "the point is not the projection";
+  if (oracle_apart(told, foot) > foot_error(s, slack) + touch->tolerance) return "the point is not the projection";
   weighed(s, touch, at);
   const double apart = slack + touch->tolerance + foot_error(s, slack) * spread;
   return oracle_apart(at, told) <= apart ? NULL : "u and v are not those of the point";
@@ -217,7 +218,8 @@ const char *oracle_touch_triangle(const slab_triangle *t, const double p[3], con
   if (!is_weight(touch->u) || !is_weight(touch->v) || (double)touch->u + (double)touch->v > 1.0 + 4.0 * ORACLE_U)
     return "u and v are no weights";
   if (touch->feature == SLAB_FEATURE_FACE) return check_face(&s, told, touch, near->slack);
-  if (s.area > 0.0 && fmin(s.within[0], fmin(s.within[1], s.within[2])) > off) return "not a face, and the projection is inside";
+  if (s.area > 0.0 && fmin(s.within[0], fmin(s.within[1], s.within[2])) > off)
+    return "not a face, and the projection is inside";
   for (int v = 0; v < 3 && touch->feature != SLAB_FEATURE_VERTEX; v++)
     if (is_corner(&s, v, near->slack)) return "not a vertex, and one is closest";
   return touch->feature == SLAB_FEATURE_EDGE ? check_edge(&s, told, touch, near->slack)

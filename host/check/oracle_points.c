@@ -1,10 +1,11 @@
 /* Judges one point: holds the answer against every primitive that the point sees.
  *
- * Squares are compared, as kernels do: equal distances may come of different squares. A reported distance stands for all
- * squares whose root rounds to it. In a model the contract says which point is asked there, and the oracle computes it
- * in floats, as rays' (oracle_instance.c). Outside, a square is that of the model times the scale's, or more: it is raised
- * to that of the gate, which holds the primitive where it really stands. That is off by how far A is from a rotation, and
- * by what B (p - place) is rounded by. So the lower end does not know gates, and the upper one has both. */
+ * Squares are compared, as kernels do: equal distances may come of different squares. A reported distance stands for
+ * all squares whose root rounds to it. In a model the contract says which point is asked there, and the oracle computes
+ * it in floats, as rays' (oracle_instance.c). Outside, a square is that of the model times the scale's, or more: it is
+ * raised to that of the gate, which holds the primitive where it really stands. That is off by how far A is from a
+ * rotation, and by what B (p - place) is rounded by. So the lower end does not know gates, and the upper one has both.
+ */
 #include "check/oracle_points.h"
 
 #include <stdarg.h>
@@ -39,17 +40,17 @@ typedef struct candidate {
 typedef struct point_inquiry {
   slab_point_query query;
   uint32_t mask;
-  double limit;       /* squares below are within the radius, those beyond are not */
-  oracle_span told;   /* squares whose root is the reported distance */
+  double limit;     /* squares below are within the radius, those beyond are not */
+  oracle_span told; /* squares whose root is the reported distance */
   const slab_closest_point *result;
-  candidate winner;   /* what the result names, without its place */
-  uint32_t depth;     /* levels of its place */
-  bool is_known;      /* the winner was found */
-  const char *fault;  /* of the winner */
+  candidate winner;  /* what the result names, without its place */
+  uint32_t depth;    /* levels of its place */
+  bool is_known;     /* the winner was found */
+  const char *fault; /* of the winner */
   bool possible, certain, given;
-  double first;       /* what is certainly below this is before the winner */
+  double first; /* what is certainly below this is before the winner */
   bool beaten;
-  candidate rival;    /* which is certain, or which beats */
+  candidate rival; /* which is certain, or which beats */
   char *why;
   size_t why_size;
 } point_inquiry;
@@ -102,7 +103,8 @@ static oracle_span square_outside(const place *at, const oracle_near *near) {
 static double bounds_distance(const float *f, const double p[3]) {
   double square = 0.0;
   for (int i = 0; i < 3; i++) {
-    const double lower = (double)fminf(f[i], fminf(f[3 + i], f[6 + i])), upper = (double)fmaxf(f[i], fmaxf(f[3 + i], f[6 + i]));
+    const double lower = (double)fminf(f[i], fminf(f[3 + i], f[6 + i])),
+                 upper = (double)fmaxf(f[i], fmaxf(f[3 + i], f[6 + i]));
     square += squared(fmax(fmax(lower - p[i], p[i] - upper), 0.0));
   }
   return sqrt(square);
@@ -110,8 +112,8 @@ static double bounds_distance(const float *f, const double p[3]) {
 
 static void measure(candidate *c) {
   switch (c->geometry->kind) {
-#define NEAR_OF(shape_kind, name, names, noun, rows, form, where, source)                   \
-  case shape_kind:                                                                          \
+#define NEAR_OF(shape_kind, name, names, noun, rows, form, where, source)                    \
+  case shape_kind:                                                                           \
     oracle_near_##name((const slab_##name *)(const void *)c->shape, c->at->point, &c->near); \
     break;
     SHAPES(NEAR_OF)
@@ -123,7 +125,7 @@ static void measure(candidate *c) {
 static const char *touch_of(const candidate *c, const oracle_touch *touch) {
   switch (c->geometry->kind) {
 #define TOUCH_OF(shape_kind, name, names, noun, rows, form, where, source) \
-  case shape_kind:                                                        \
+  case shape_kind:                                                         \
     return oracle_touch_##name((const slab_##name *)(const void *)c->shape, c->at->point, &c->near, touch);
     SHAPES(TOUCH_OF)
 #undef TOUCH_OF
@@ -162,7 +164,8 @@ static void point_there(const place *at, const slab_closest_point *r, double poi
 /* Whether the point is as far from the asked one as is told. */
 static const char *reach_fault(const candidate *c, const slab_closest_point *r) {
   const double d = (double)r->distance;
-  double from[3], point[3], outside = 1.0, slack = (c->at->outer == NULL ? 8.0 : 16.0) * ORACLE_U * d + 2.0 * ORACLE_FAINT;
+  double from[3], point[3], outside = 1.0,
+                            slack = (c->at->outer == NULL ? 8.0 : 16.0) * ORACLE_U * d + 2.0 * ORACLE_FAINT;
   const place *top = c->at;
   for (const place *at = c->at; at->outer != NULL; at = at->outer) top = at->outer;
   for (const place *at = c->at; at->outer != NULL; at = at->outer) {
@@ -322,8 +325,7 @@ static oracle_judgement judge_distance(const point_inquiry *q, float distance) {
 static oracle_judgement judge_winner(const point_inquiry *q) {
   const slab_closest_point *r = q->result;
   const candidate *w = &q->winner, *c = &q->rival;
-  if (!q->is_known)
-    return say(q, ORACLE_WRONG, "primitive %u of geometry %u is not seen", r->primitive, r->geometry);
+  if (!q->is_known) return say(q, ORACLE_WRONG, "primitive %u of geometry %u is not seen", r->primitive, r->geometry);
   if (q->fault != NULL)
     return say(q, ORACLE_WRONG,
                "primitive %u of geometry %u: %s (distance %.9g of %.9g to %.9g, point %.9g %.9g %.9g, u %.9g, v %.9g, "
