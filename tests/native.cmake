@@ -173,6 +173,15 @@ target_include_directories(test_collapsed PRIVATE fixtures ${PROJECT_SOURCE_DIR}
 target_link_libraries(test_collapsed PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
 slab_native_test(test_collapsed 1 8 16)
 
+# What both BVHs hold.
+add_executable(test_both bvh/test_both.c fixtures/harness.c)
+target_include_directories(test_both PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
+target_link_libraries(test_both PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
+slab_native_test(test_both 8)
+if(slab_all_tests)
+  slab_register(test_both COMMAND test_both)
+endif()
+
 slab_test(test_scene_memory bvh/test_scene_memory.c HOST_ONLY)
 
 # The tree builder alone: its sources are compiled in, since the library hides them.
