@@ -88,7 +88,8 @@ static uint64_t odd_hits(const ways_scenes *scenes, const slab_ray *rays, slab_e
   return odd;
 }
 
-/* Whether the BVHs of both are alike in all that can be seen from outside. */
+/* Whether the BVHs that rays see are alike in all that can be seen from outside. The depth is the deeper one's, of that
+ * and of the BVH of collapsed triangles. */
 static void assert_bvhs_alike(const ways_scenes *got, const ways_scenes *want, bool alike) {
   for (int k = 0; k < WAYS; k++) {
     slab_scene_stats a, b;
@@ -96,7 +97,7 @@ static void assert_bvhs_alike(const ways_scenes *got, const ways_scenes *want, b
     assert_ok(slab_scene_info(got->of[k], &a));
     assert_ok(slab_scene_info(want->of[k], &b));
     if (b.tree_depth == 0) continue;
-    assert_true((a.sah_cost == b.sah_cost && a.node_occupancy == b.node_occupancy && a.tree_depth == b.tree_depth &&
+    assert_true((a.sah_cost == b.sah_cost && a.node_occupancy == b.node_occupancy && a.tree_depth >= b.tree_depth &&
                  a.block_occupancy == b.block_occupancy) == alike);
   }
 }
