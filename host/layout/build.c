@@ -365,11 +365,18 @@ void layout_look_through(const snapshot *scene) {
     if (!is_hidden(scene, g)) values_look(scene->context->threads, scene->values[g], scene->table[g].count);
 }
 
+void layout_look_closer(const snapshot *scene) {
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    if (!is_hidden(scene, g) && scene->values[g]->unhit > 0)
+      values_look(scene->context->threads, scene->values[g], scene->table[g].count);
+}
+
 /* Builds the BVH of all that is not known to be never hit; where that has collapsed triangles, once more without these.
  * The builder reads all corners anyway, and few scenes have any. */
 static slab_status build(const snapshot *scene, const bvh_options *options, gathered *g, bvh *t) {
   atomic_bool collapsed = false;
   *g = (gathered){.scene = scene, .collapsed = &collapsed};
+  layout_look_closer(scene);
   slab_status status = gather(scene, g);
   const bvh_input input = {g->count, fill_references, g, layout_bounds(scene), &collapsed};
   if (status != SLAB_OK || bvh_build(&input, options, t)) return status;

@@ -12,6 +12,8 @@ bvh_bounds layout_bounds(const snapshot *);
 void layout_free_arrays(bvh_layout *);
 /* Looks for all primitives that are never hit, in what is not hidden. */
 void layout_look_through(const snapshot *);
+/* The same in geometries of which some are known by their indices: there all are told apart by their corners. */
+void layout_look_closer(const snapshot *);
 
 /* The caller frees nodes and blocks, whatever the status. */
 slab_status bvh_layout_build(const snapshot *, slab_tree quality, slab_layout, bvh_layout *);

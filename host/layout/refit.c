@@ -77,7 +77,10 @@ static bool refit_outside(const block_writing *blocks, const bvh_layout *t, uint
 static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {
   const slab_layout layout = scene->context->layout;
   const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
-  if (from->lacks_some) layout_look_through(scene);
+  if (from->lacks_some)
+    layout_look_through(scene);
+  else
+    layout_look_closer(scene);
   const wanted w = wanted_of(scene);
   leaf_refit leaves = {
       .blocks = {.scene = scene, .form = block_form_of(layout), .from = from->blocks, .to = to->blocks}};

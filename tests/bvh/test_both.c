@@ -23,13 +23,13 @@ enum { PARTS = 3, TRIANGLES = 200, CORNERS = 3 * TRIANGLES, STEPS = 40 };
 /* A mesh, as the test knows it. */
 typedef struct part {
   float corner[CORNERS][3];
-  uint32_t index[CORNERS];
+  uint32_t index[CORNERS], vertices;
   bool indexed, drops, hidden;
 } part;
 
 static slab_mesh mesh_of(const part *p) {
   return (slab_mesh){.vertices = p->corner[0],
-                     .vertex_count = CORNERS,
+                     .vertex_count = p->vertices,
                      .indices = p->indexed ? p->index : NULL,
                      .triangle_count = TRIANGLES};
 }
@@ -60,9 +60,10 @@ static void collapse_some(random_state *random, part *p, uint32_t each) {
   for (uint32_t i = 0; i < TRIANGLES; i++) {
     if (random_below(random, each) != 0) continue;
     const uint32_t c = random_below(random, 3), how = random_below(random, 8);
-    memcpy(p->corner[3 * i + c], p->corner[3 * i + (c + 1) % 3], sizeof p->corner[0]);
-    if (how < 2) memcpy(p->corner[3 * i + (c + 2) % 3], p->corner[3 * i + c], sizeof p->corner[0]);
-    if (how == 0) memset(p->corner[3 * i], 0, 3 * sizeof p->corner[0]); /* at 0, as void ones once were */
+    float *a = p->corner[p->index[3 * i + c]], *b = p->corner[p->index[3 * i + (c + 1) % 3]];
+    if (how == 0) memset(b, 0, sizeof p->corner[0]); /* at 0, as void ones once were */
+    memmove(a, b, sizeof p->corner[0]);              /* they may be one */
+    if (how < 2) memmove(p->corner[p->index[3 * i + (c + 2) % 3]], b, sizeof p->corner[0]);
   }
 }
 
@@ -88,8 +89,8 @@ static part *make_parts(random_state *random) {
     p[g].indexed = g < 2;
     p[g].drops = g == 2;
     random_corners(random, &p[g]);
-    for (uint32_t i = 0; i < CORNERS; i++) p[g].index[i] = i;
-    for (uint32_t i = 0; g == 0 && i < TRIANGLES; i += 9) p[g].index[3 * i] = p[g].index[3 * i + 1];
+    for (uint32_t i = 0; i < CORNERS; i++)
+      p[g].index[i] = g == 0 && i % 27 == 1 ? p[g].index[i - 1] : p[g].vertices++; /* so every vertex is used */
     if (g > 0) collapse_some(random, &p[g], 12);
     drop_some(random, &p[g], 50);
   }
@@ -336,22 +337,25 @@ static void updates_hold_every_triangle_once(void **state) {
   }
 }
 
-/* What is collapsed by its indices stays so: moving vertices is no reason to build. */
+/* What is collapsed by its indices stays so: moving vertices is no reason to build. What collapses beside it stays in
+ * the BVH of rays. */
 static void collapsed_by_index_is_refitted(void **state) {
   random_state random = harness_seeded("collapsed_by_index_is_refitted");
   (void)state;
   for (int l = 0; l < LAYOUTS; l++) {
     part *parts = make_parts(&random);
+    for (int g = 1; g < PARTS; g++) random_corners(&random, &parts[g]);
     slab_scene *scene = made(layouts[l], parts, SLAB_TREE_HIGH);
     for (int step = 0; step < 3; step++) {
       const uint64_t build = committed(scene)->build;
       random_corners(&random, &parts[0]);
+      if (step == 1) collapse_some(&random, &parts[0], 5);
       slab_mesh mesh = mesh_of(&parts[0]);
       mesh.indices = NULL;
       assert_ok(slab_scene_update_mesh(scene, 0, &mesh));
       assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REFIT}));
       assert_true(committed(scene)->build == build);
-      assert_true(assert_holds(scene, parts, true) > 30);
+      assert_true(assert_holds(scene, parts, step != 1) > 20);
     }
     slab_scene_destroy(scene);
     free(parts);
