@@ -173,6 +173,12 @@ target_include_directories(test_collapsed PRIVATE fixtures ${PROJECT_SOURCE_DIR}
 target_link_libraries(test_collapsed PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
 slab_native_test(test_collapsed 1 8 16)
 
+# Instances that are rigid but for a scale.
+add_executable(test_scale geometry/test_scale.c fixtures/harness.c)
+target_include_directories(test_scale PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
+target_link_libraries(test_scale PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
+slab_native_test(test_scale 0)
+
 # What both BVHs hold.
 add_executable(test_both bvh/test_both.c fixtures/harness.c)
 target_include_directories(test_both PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
