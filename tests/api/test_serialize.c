@@ -11,7 +11,7 @@
 
 enum { SHAPES = 1200, RAYS = 1000, FLIPS = 2000, FORGERIES = 300 };
 /* Offsets of length and checksum in the header, and its size. slabcast.h does not specify them. */
-enum { LENGTH_AT = 16, CHECKSUM_AT = 24, HEADER = 112, ALIGN = 64 };
+enum { LENGTH_AT = 16, CHECKSUM_AT = 24, ROOT_AT = 72, HEADER = 128, ALIGN = 64 };
 
 typedef struct blob {
   unsigned char *bytes;
@@ -437,6 +437,15 @@ static uint32_t forged_word(random_state *random) {
   return i < sizeof words / sizeof *words ? words[i] : random_below(random, 4000);
 }
 
+/* Points search both BVHs. Transforms may be forged to be skew. */
+static void ask_for_points(slab_scene *scene, const slab_ray *rays) {
+  float points[RAYS / 10][3];
+  slab_closest_point found[RAYS / 10];
+  for (int i = 0; i < RAYS / 10; i++) memcpy(points[i], rays[i].origin, sizeof points[i]);
+  const slab_status status = slab_closest_points(scene, points[0], RAYS / 10, found, NULL);
+  assert_true(status == SLAB_OK || status == SLAB_UNSUPPORTED);
+}
+
 /* Returns 1 if the bytes are accepted; then every cast must end. */
 static int try_forgery(slab_context *context, const blob *b, const slab_ray *rays) {
   slab_scene *scene = NULL;
@@ -447,6 +456,7 @@ static int try_forgery(slab_context *context, const blob *b, const slab_ray *ray
     return 0;
   }
   assert_ok(answers_cast_all(&of, scene, rays, RAYS / 10, NULL));
+  ask_for_points(scene, rays);
   answers_free(&of);
   slab_scene_destroy(scene);
   return 1;
@@ -488,13 +498,53 @@ static void assert_no_harm(slab_context *context, slab_scene *scene, const char 
   free(whole.bytes);
 }
 
+/* A sheet every other triangle of which is collapsed. */
+static slab_scene *half_collapsed(slab_context *context) {
+  enum { TRIANGLES = 200 };
+  float corner[3 * TRIANGLES][3];
+  slab_scene *scene = harness_scene(context);
+  for (uint32_t i = 0; i < 3 * TRIANGLES; i++) {
+    const uint32_t own = i % 6 == 5 ? i - 1 : i;
+    for (uint32_t k = 0; k < 3; k++) corner[i][k] = (float)(own * (k + 3) % 31) + (float)(own / 3);
+  }
+  const slab_mesh mesh = {.vertices = corner[0], .vertex_count = 3 * TRIANGLES, .triangle_count = TRIANGLES};
+  assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH}));
+  return scene;
+}
+
+/* The root of the BVH of collapsed triangles is in the header. Wherever else it points, what is below may belong to the
+ * other BVH, or be reached from nowhere. */
+static void roots_that_lead_astray_are_refused(void **state) {
+  (void)state;
+  if (harness_width() == 1 && !harness_is_native()) return; /* another layout */
+  slab_context *context = harness_context();
+  slab_scene *scene = half_collapsed(context), *copy = NULL;
+  blob b = packed(scene);
+  uint64_t root;
+  memcpy(&root, b.bytes + ROOT_AT, sizeof root);
+  assert_true(root > 0);
+  for (uint64_t other = 0; other < 4 * root; other++) {
+    memcpy(b.bytes + ROOT_AT, &other, sizeof other);
+    seal(&b);
+    const slab_status status = slab_scene_unpack(context, b.bytes, b.size, &copy);
+    assert_int_equal(status, other == root ? SLAB_OK : SLAB_INVALID_ARGUMENT);
+    if (status == SLAB_OK) slab_scene_destroy(copy);
+  }
+  free(b.bytes);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 static void forgeries_harm_nobody(void **state) {
   (void)state;
   slab_context *context = harness_context();
   random_state random = harness_seeded(__func__);
-  slab_scene *scene = small_tree(context);
+  slab_scene *scene = small_tree(context), *half = half_collapsed(context);
   nested n = nested_of(context, &random);
   assert_no_harm(context, scene, "a tree");
+  assert_no_harm(context, half, "collapsed triangles");
+  slab_scene_destroy(half);
   assert_no_harm(context, n.scenes[NESTED_TOP], "instances");
   nested_end(&n);
   slab_scene_destroy(scene);
@@ -515,6 +565,7 @@ int main(void) {
       cmocka_unit_test(an_empty_scene_can_be_packed),
       cmocka_unit_test(packing_refuses_what_it_cannot_do),
       cmocka_unit_test(damaged_bytes_are_refused),
+      cmocka_unit_test(roots_that_lead_astray_are_refused),
       cmocka_unit_test(forgeries_harm_nobody),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
