@@ -29,6 +29,16 @@ void nested_transform(random_state *random, float m[12]) {
     if (random_below(random, 4) != 0) m[4 * i + 3] = random_between(random, -4, 4);
 }
 
+void nested_rigid(random_state *random, float m[12]) {
+  const float scale = random_below(random, 2) == 0 ? 1.0f : ldexpf(random_between(random, 1.0f, 2.0f), (int)random_below(random, 7) - 3);
+  for (int i = 0; i < 12; i++) m[i] = i % 5 == 0 ? scale : 0;
+  if (random_below(random, 3) == 0) m[5 * random_below(random, 3)] *= -1;
+  for (int i = 0; i < 3; i++)
+    if (random_below(random, 2) == 0) turn_about_axis(m, i, random_between(random, -3, 3));
+  for (int i = 0; i < 3; i++)
+    if (random_below(random, 4) != 0) m[4 * i + 3] = random_between(random, -4, 4);
+}
+
 void nested_transforms(random_state *random, float m[NESTED_EACH][12]) {
   for (int i = 0; i < NESTED_EACH; i++) nested_transform(random, m[i]);
 }
@@ -58,7 +68,10 @@ static slab_status fill(nested *n, int scene, unsigned kinds) {
 static slab_status add(nested *n, int to, int model, float m[NESTED_EACH][12], uint32_t *geometry) {
   const slab_geometry_options options = {.mask =
                                              random_below(&n->random, 2) == 0 ? 0 : 1 + random_below(&n->random, 15)};
-  nested_transforms(&n->random, m);
+  if (n->is_rigid)
+    for (int i = 0; i < NESTED_EACH; i++) nested_rigid(&n->random, m[i]);
+  else
+    nested_transforms(&n->random, m);
   return slab_scene_add_instances(n->scenes[to], n->scenes[model], m[0], NESTED_EACH, &options, geometry);
 }
 
@@ -85,9 +98,8 @@ static slab_status fill_outer(nested *n) {
   return status == SLAB_OK ? commit(n, 3) : status;
 }
 
-slab_status nested_begin(nested *n, slab_context *context, uint64_t seed, unsigned kinds) {
+static slab_status begin(nested *n, slab_context *context) {
   slab_status status = SLAB_OK;
-  *n = (nested){.random = random_seed(seed), .kinds = kinds};
   for (int i = 0; i < NESTED_SCENES && status == SLAB_OK; i++) {
     status = slab_scene_create(context, &n->scenes[i]);
     n->trees[i] = (slab_tree)random_below(&n->random, SLAB_TREE_HIGH + 1);
@@ -95,6 +107,16 @@ slab_status nested_begin(nested *n, slab_context *context, uint64_t seed, unsign
   for (int i = 0; i < 2; i++) n->points[i] = adversarial_begin(&n->random, 0);
   if (status == SLAB_OK) status = fill_models(n);
   return status == SLAB_OK ? fill_outer(n) : status;
+}
+
+slab_status nested_begin(nested *n, slab_context *context, uint64_t seed, unsigned kinds) {
+  *n = (nested){.random = random_seed(seed), .kinds = kinds};
+  return begin(n, context);
+}
+
+slab_status nested_begin_rigid(nested *n, slab_context *context, uint64_t seed, unsigned kinds) {
+  *n = (nested){.random = random_seed(seed), .kinds = kinds, .is_rigid = true};
+  return begin(n, context);
 }
 
 void nested_end(nested *n) {

@@ -8,6 +8,7 @@
 #include "harness.h"
 #include "sets/bvh_scenes.h"
 #include "sets/moving.h"
+#include "sets/nested.h"
 #include "sets/points.h"
 
 /* More than fit one call of FEW_RAYS, and no multiple of any lanes. */
@@ -241,6 +242,37 @@ static void changed_scenes_answer_as_those_made_anew(void **state) {
   free(t);
 }
 
+/* ---- instances ---- */
+
+/* A scene's answers hold by both references; those of the same scene in the other layout are the same. */
+static void instances_answer_alike_in_every_layout(void **state) {
+  const contexts *c = *state;
+  random_state random = harness_seeded("test_points_random instances");
+  task *t = harness_room(sizeof *t);
+  static slab_ray rays[POINTS];
+  for (uint32_t round = 0; round < harness_rays(45); round++) {
+    const uint64_t seed = random_bits(&random);
+    const unsigned planes = round % 3 == 0 ? 1u << SLAB_PLANE : 0;
+    point_answers want = {0};
+    for (int k = 0; k < c->count; k++) {
+      nested n;
+      assert_ok(nested_begin_rigid(&n, c->of[k], seed, (ADVERSARIAL_ALL_KINDS & ~(1u << SLAB_PLANE)) | planes));
+      if (k > 0) {
+        compare_with(t, &want, n.scenes[NESTED_TOP], "the other layout");
+      } else {
+        nested_rays(&n, POINTS, rays);
+        for (size_t i = 0; i < POINTS; i++) memcpy(t->points + 3 * i, rays[i].origin, sizeof rays[i].origin);
+        t->options = adversarial_point_options(&random, &n.points[0], POINTS, t->masks, t->radii);
+        assert_ok(point_answers_ask_all(&want, n.scenes[NESTED_TOP], t->points, POINTS, &t->options));
+        check_answers(t, n.scenes[NESTED_TOP], &want, true);
+      }
+      nested_end(&n);
+    }
+    point_answers_free(&want);
+  }
+  free(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(adversarial_scenes_answer_alike_in_every_way),
@@ -248,6 +280,7 @@ int main(void) {
       cmocka_unit_test(extreme_numbers_answer_alike_in_every_way),
       cmocka_unit_test(hard_scenes_answer_alike_in_every_way),
       cmocka_unit_test(changed_scenes_answer_as_those_made_anew),
+      cmocka_unit_test(instances_answer_alike_in_every_layout),
   };
   return cmocka_run_group_tests_name("test_points_random", tests, setup, teardown);
 }
