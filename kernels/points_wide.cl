@@ -98,10 +98,12 @@ INLINE void points_search(point_query *q, const scene_view *scene, uint collapse
   bvh_visit stack[POINTS_STACK];
   bvh_path path;
   bvh_begin(&path, stack);
+#if SLAB_INSTANCES
+  points_begin_levels(q, scene); /* what is outside is taken on a level too */
+#endif
   if (points_outside_bvh(q, scene, scene->cast->outside)) return;
 #if SLAB_INSTANCES
   (void)collapsed_root, (void)hint;
-  points_begin_levels(q, scene);
   GLOBAL const model_entry *model = q->levels[0].model;
   visit_ungated(&path, model);
   if (model->collapsed_root != 0) visit_push(&path, model->collapsed_root, BVH_INNER, 0.0f, 0);

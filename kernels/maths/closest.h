@@ -280,13 +280,14 @@ INLINE bool closest_inside(const float p[3], GLOBAL const instance_entry *of, fl
   return closest_is_valid(inner);
 }
 
-/* A squared distance in a model as the level outside has it. gate: that of the instance's gate there. */
+/* A squared distance in a model as the level outside has it. gate: that of the instance's gate there. NaN, of what is
+ * never found, stays: lanes_max may drop it. */
 INLINE real closest_outside(real square, float scale, float gate) {
   square = square * scale;
   square = square < FLOAT_MIN_NORMAL ? (real)(0.0f) : square;
   square = square * scale;
   square = square < FLOAT_MIN_NORMAL ? (real)(0.0f) : square;
-  return lanes_max(square, (real)(gate));
+  return square < gate ? (real)(gate) : square;
 }
 
 /* A vector in a model as the level outside has it: A v, where A = scale^2 transpose(B). */
