@@ -12,6 +12,7 @@ slab_test(test_batch_all api/test_batch_all.c fixtures/counting_scene.c NATIVE 1
 slab_test(test_batch_pairs api/test_batch_pairs.c fixtures/refused.c NATIVE 0) # a lane each, whatever the device's width
 slab_test(test_check api/test_check.c fixtures/counting_scene.c fixtures/mixed_fates.c NATIVE 1 8 16)
 slab_test(test_own geometry/test_own.c WIDTHS 8 NATIVE 1 8 16)
+slab_test(test_points api/test_points.c fixtures/expect.c NATIVE 1 8 16)
 slab_test(test_points_random api/test_points_random.c WIDTHS 8 NATIVE 1 8 16)
 slab_test(test_ray_sets api/test_ray_sets.c NATIVE 1 8 16)
 slab_test(test_set_casts api/test_set_casts.c fixtures/mixed_fates.c NATIVE 1 8 16)
