@@ -17,9 +17,9 @@ FOLDER = ROOT / "python/slabcast"
 # What the package passes to the library, and the records that it gives to its users as arrays.
 STRUCTS = (
     "device_info context_options mesh geometry_options build_options scene_stats primitive_id cast_options check_report"
-    " step explanation camera rays source results double_hits span batch cuda_batch"
+    " step explanation camera rays source results double_hits span batch cuda_batch point_options"
 ).split()
-RECORDS = "hit short_hit interval path sum".split()
+RECORDS = "hit short_hit interval closest_point path sum".split()
 TYPES = {
     "char": "c_char",
     "double": "c_double",

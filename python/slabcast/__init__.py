@@ -35,7 +35,7 @@ from ._library import (
 )
 from ._options import Options
 from ._program import Kernel, Program
-from ._records import HIT, INTERVAL, PATH, SHORT_HIT
+from ._records import CLOSEST_POINT, HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo, is_hit
 from ._scene import Scene
 from ._sets import RaySet
@@ -46,6 +46,7 @@ __version__: str = library.slab_version().decode()
 warn_where_scalar()
 
 __all__ = [
+    "CLOSEST_POINT",
     "HIT",
     "INTERVAL",
     "INVALID",

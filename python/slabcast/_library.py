@@ -26,6 +26,7 @@ from ._structs import (
     Explanation,
     GeometryOptions,
     Mesh,
+    PointOptions,
     PrimitiveId,
     Rays,
     Results,
@@ -35,6 +36,7 @@ from ._structs import (
 )
 
 QUERIES = ("closest", "distance", "any", "count", "all", "interval", "nearest")
+POINT_QUERIES = ("closest_points", "closest_distance", "within")
 CULLS = ("none", "back", "front")
 EDGES = ("half_open", "closed")
 BUILDS = ("default", "flat", "fast", "high")
@@ -124,6 +126,7 @@ def _open() -> ctypes.CDLL:
 library = _open()
 _mesh, _geometry, _cast = POINTER(Mesh), POINTER(GeometryOptions), POINTER(CastOptions)
 _each = (c_void_p, c_void_p, c_size_t, c_void_p, _cast)
+_points = (c_void_p, c_void_p, c_size_t, c_void_p, POINTER(PointOptions))
 _update = (c_void_p, c_uint32, c_void_p, c_uint32)
 _told = (c_void_p, c_void_p, c_size_t, c_void_p)
 _add = (c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32))
@@ -164,6 +167,10 @@ for _name, _arguments in {
     "any": _each,
     "count": _each,
     "interval_of": _each,
+    "closest_points": _points,
+    "closest_distances": _points,
+    "points_within": _points,
+    "check_points": (c_void_p, c_int, *_points[1:], POINTER(CheckReport)),
     "check": (c_void_p, c_int, c_void_p, c_size_t, c_void_p, c_void_p, _cast, POINTER(CheckReport)),
     "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),
     "cast": (c_void_p, c_int, POINTER(Source), POINTER(Results), _cast),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ._card_arrays import CardRecords, is_hit_there, is_on_card
 from ._library import InvalidArgument
-from ._records import HIT, INTERVAL, PATH, SHORT_HIT
+from ._records import CLOSEST_POINT, HIT, INTERVAL, PATH, SHORT_HIT
 
 if TYPE_CHECKING:
     Records = np.recarray[Any, np.dtype[Any]]
@@ -29,7 +29,7 @@ class Hits(NamedTuple):
     """(offsets[n],) of HIT"""
 
 
-_RECORDS = {dtype: np.dtype((np.record, dtype)) for dtype in (HIT, SHORT_HIT, INTERVAL, PATH)}
+_RECORDS = {dtype: np.dtype((np.record, dtype)) for dtype in (HIT, SHORT_HIT, INTERVAL, CLOSEST_POINT, PATH)}
 
 
 def records(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Records:
@@ -40,7 +40,8 @@ def records(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Records:
 def is_hit(results: Any) -> Union[NDArray[np.bool_], np.bool_]:
     """Which rays hit something, by the results of any cast: neither those that hit nothing nor invalid ones.
 
-    results: what closest(), nearest(), interval(), distance(), any(), count() or all() returned, or a part of it. Of
+    results: what closest(), nearest(), interval(), distance(), any(), count(), all() or a query of points returned,
+    or a part of it. Of
     all(), the pair, it tells for each ray. It is True for a distance below inf and for a count above 0."""
     if isinstance(results, CardRecords) or is_on_card(results[0] if isinstance(results, Hits) else results):
         return is_hit_there(results)  # type: ignore[no-any-return]

@@ -34,6 +34,7 @@ from ._options import (
     plain_options,
     skips_of,
 )
+from ._points import PointQuery, Points, ask, check
 from ._program import KernelQuery, Program
 from ._rays import Rays, no_room
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
@@ -41,7 +42,7 @@ from ._results import INVALID, CheckReport, Hits, SceneInfo, records
 from ._sets import RaySet, source_of
 from ._sums import Sums
 from ._values import FLOAT, at, fields_of
-from ._watch import Watch
+from ._watch import ProgressFunction, Watch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -534,6 +535,83 @@ class Scene(Life):
             _card.refuse(call, (rays, directions, t_min, t_max))
         given = _given(scene, rays, directions, t_min, t_max)
         return _sums.Rows(given), lambda query, results: must(self._cast_any(scene, query, given, results, options))
+
+    def closest_points(
+        self,
+        points: Array,
+        *,
+        radius: Array = None,
+        mask: Array = 0,
+        progress: Optional[ProgressFunction] = None,
+        out: Optional[NDArray[Any]] = None,
+    ) -> Records:
+        """The closest point of the scene's surfaces to each point: (...) of CLOSEST_POINT for points of (..., 3).
+
+        distance and point say how far and where; u and v are the weights of a triangle's second and third vertex, or
+        u the face of a box; feature is 0 on a face, 1 on an edge, 2 at a vertex. Where nothing is found distance is inf
+        and geometry MISS, for a NaN or infinite point INVALID. Inside of a solid the distance is that to its surface.
+        Triangles without area are found as well. Answers have the same bits on every device.
+
+        Args:
+            points: (..., 3).
+            radius: what is farther is not found; None: no limit. One number, or an array that is broadcast to (...).
+            mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or a mask for each point.
+            progress: progress(points_done, points_total), as of casts.
+            out: an array of NumPy that takes the results and is returned.
+        """
+        return self._ask("closest_points", points, radius, mask, progress, out)  # type: ignore[no-any-return]
+
+    def closest_distance(
+        self,
+        points: Array,
+        *,
+        radius: Array = None,
+        mask: Array = 0,
+        progress: Optional[ProgressFunction] = None,
+        out: Optional[NDArray[Any]] = None,
+    ) -> NDArray[np.float32]:
+        """How far the closest point of closest_points() is: (...) float32, inf where nothing is found. distance() is
+        that of rays."""
+        return self._ask("closest_distance", points, radius, mask, progress, out)  # type: ignore[no-any-return]
+
+    def within(
+        self,
+        points: Array,
+        radius: Array,
+        *,
+        mask: Array = 0,
+        progress: Optional[ProgressFunction] = None,
+        out: Optional[NDArray[Any]] = None,
+    ) -> NDArray[np.bool_]:
+        """Whether some surface is within the radius of each point: (...) bool. One at exactly that distance is."""
+        return self._ask("within", points, radius, mask, progress, out)  # type: ignore[no-any-return]
+
+    def check_points(
+        self,
+        query: PointQuery,
+        points: Array,
+        results: Any,
+        *,
+        radius: Array = None,
+        mask: Array = 0,
+        progress: Optional[ProgressFunction] = None,
+    ) -> CheckReport:
+        """Compares results of points, of the query "closest_points", "closest_distance" or "within", as check() does
+        those of rays."""
+        scene = self._committed()
+        return check(query, scene, Points(points, _range(scene), radius, mask, progress), results)
+
+    def _ask(
+        self,
+        query: PointQuery,
+        points: Array,
+        radius: Array,
+        mask: Array,
+        progress: Optional[ProgressFunction],
+        out: Optional[NDArray[Any]],
+    ) -> Any:
+        scene = self._committed()
+        return ask(query, scene, Points(points, _range(scene), radius, mask, progress), out)
 
     def contains(self, points: Array, *, mask: int = 0) -> NDArray[np.bool_]:
         """Whether each point lies inside: (...) bool for points of (..., 3).

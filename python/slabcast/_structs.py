@@ -226,3 +226,15 @@ class CudaBatch(ctypes.Structure):
         ("masks", c_void_p),
         ("after", c_void_p),
     ]
+
+
+class PointOptions(ctypes.Structure):
+    _fields_ = [
+        ("mask", c_uint32),
+        ("masks", c_void_p),
+        ("radius", c_float),
+        ("radii", c_void_p),
+        ("progress", Progress),
+        ("user", c_void_p),
+        ("invalid", POINTER(c_uint64)),
+    ]

@@ -1,4 +1,4 @@
-"""The interface of Open3D's RaycastingScene (0.19 and 0.20), but for closest points and distances.
+"""The interface of Open3D's RaycastingScene (0.19 and 0.20).
 
 Where open3d is installed tensors go in and come out, as with Open3D's own; else arrays.
 """
@@ -39,6 +39,7 @@ class RaycastingScene:
         if device is not None and not str(device).startswith("CPU"):
             raise InvalidArgument(f"device is {device}; what is taken is CPU:0")
         self._scene = Scene("cpu", threads=nthreads)
+        self._corners: list[NDArray[np.float32]] = []  # of each mesh, (m, 3, 3)
 
     def add_triangles(self, vertex_positions: Any = None, triangle_indices: Any = None, *, mesh: Any = None) -> int:
         """Adds a mesh, and returns its geometry id: (n, 3) float32 and (m, 3) uint32, or one
@@ -52,7 +53,9 @@ class RaycastingScene:
         else:
             vertices = _require("vertex_positions", vertex_positions, np.float32, 3)
             indices = _require("triangle_indices", triangle_indices, np.uint32, 3)
-        return self._scene.add_mesh(vertices, indices)
+        geometry = self._scene.add_mesh(vertices, indices)
+        self._corners.append(np.asarray(vertices, np.float32)[np.asarray(indices, np.int64)].reshape(-1, 3, 3))
+        return geometry
 
     def cast_rays(self, rays: Any, nthreads: int = 0) -> dict[str, Any]:
         """The first hit of each ray of (..., 6) float32, origin and direction: t_hit (...) float32, in lengths of the
@@ -94,6 +97,42 @@ class RaycastingScene:
             "primitive_ids": _out(hits["primitive"]),
             "primitive_uvs": _out(uvs),
         }
+
+    def compute_closest_points(self, query_points: Any, nthreads: int = 0) -> dict[str, Any]:
+        """The closest point of the meshes to each of (..., 3) float32: points (..., 3) float32; geometry_ids and
+        primitive_ids (...) uint32, INVALID_ID where there is no mesh; primitive_uvs (..., 2) and primitive_normals
+        (..., 3) float32."""
+        found = self._cast().closest_points(_require("query_points", query_points, np.float32, 3))
+        uvs = np.empty((*found.shape, 2), np.float32)
+        uvs[..., 0], uvs[..., 1] = found["u"], found["v"]
+        return {
+            "points": _out(found["point"]),
+            "geometry_ids": _out(_ids(found["geometry"])),
+            "primitive_ids": _out(_ids(found["primitive"])),
+            "primitive_uvs": _out(uvs),
+            "primitive_normals": _out(self._normals(found)),
+        }
+
+    def compute_distance(self, query_points: Any, nthreads: int = 0) -> Any:
+        """How far the meshes are from each point of (..., 3): (...) float32, inf where there is none."""
+        return _out(self._cast().closest_distance(_require("query_points", query_points, np.float32, 3)))
+
+    def compute_signed_distance(self, query_points: Any, nthreads: int = 0, nsamples: int = 1) -> Any:
+        """The same, below 0 inside of the meshes, as compute_occupancy has it."""
+        inside = _host(self.compute_occupancy(query_points, nthreads, nsamples)) > 0
+        distance = _host(self.compute_distance(query_points, nthreads))
+        return _out(np.where(inside, -distance, distance))
+
+    def _normals(self, found: Any) -> NDArray[np.float32]:
+        """Of the triangles that were found, at unit length; 0 where there is none."""
+        normals = np.zeros((*found.shape, 3), np.float32)
+        for geometry, corners in enumerate(self._corners):
+            where = found["geometry"] == geometry
+            a, b, c = np.moveaxis(corners[found["primitive"][where]].astype(np.float64), 1, 0)
+            across = np.cross(b - a, c - a)
+            length = np.linalg.norm(across, axis=-1, keepdims=True)
+            normals[where] = np.divide(across, length, out=np.zeros_like(across), where=length > 0)
+        return normals
 
     def compute_occupancy(self, query_points: Any, nthreads: int = 0, nsamples: int = 1) -> Any:
         """1 for each point of (..., 3) float32 inside the meshes, else 0: (...) float32. One ray decides, exactly where

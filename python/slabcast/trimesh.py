@@ -1,4 +1,5 @@
-"""The ray interface of trimesh's meshes: RayMeshIntersector, and use() to make it trimesh's own."""
+"""The interfaces of trimesh's meshes for rays and for closest points: RayMeshIntersector, closest_point, and use() to
+make them trimesh's own."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ Locations = NDArray[np.float64]
 
 # Points that are moved to a scene's coordinates at once: what the caches hold.
 _BLOCK = 1 << 13
+# Triangles that points are put on at once: some numbers of each point are float64.
+_LOCATED = 1 << 16
 # Of no axis or diagonal, for meshes that are not closed.
 _ODD_DIRECTION = np.array([0.4371, 0.6128, 0.6584])
 _ODD_DIRECTIONS = 8
@@ -101,6 +104,13 @@ class RayMeshIntersector:
             unsure = unsure[(odd[0] != odd[1]) & counts.all(axis=0)]  # what misses one way is outside
             way = random.normal(size=3)
         return inside
+
+    def closest_triangles(self, points: ArrayLike) -> Ids:
+        """The triangle that is closest to each point (n, 3): (n,), -1 where the mesh is empty or a point is not finite.
+        Of equally close ones the lowest."""
+        scene, origin, scale = self._scene()
+        found = scene.closest_points(_local(_rows("points", points), origin, scale))
+        return np.maximum(found["primitive"].view(np.int32).astype(np.int64), -1)
 
     def _hits(
         self, ray_origins: ArrayLike, ray_directions: ArrayLike, multiple_hits: bool, max_hits: int, located: bool
@@ -221,12 +231,34 @@ def _local(points: NDArray[np.float64], origin: NDArray[np.float64], scale: floa
     return out
 
 
+def closest_point(mesh: Any, points: ArrayLike) -> tuple[Locations, NDArray[np.float64], Ids]:
+    """As trimesh.proximity.closest_point: of each point (n, 3) the closest one of the mesh (n, 3), its distance (n,) and
+    its triangle (n,), which is found in float32 about the mesh and told in float64. Where there is none, the point is
+    NaN, the distance inf and the triangle -1."""
+    from trimesh.triangles import closest_point as located_on
+
+    given = _rows("points", points)
+    rays = mesh.ray if isinstance(mesh.ray, RayMeshIntersector) else RayMeshIntersector(mesh)
+    triangles = rays.closest_triangles(given)
+    closest, distance = np.full(given.shape, np.nan), np.full(len(given), np.inf)
+    found = np.flatnonzero(triangles >= 0)
+    for begin in range(0, len(found), _LOCATED):
+        some = found[begin : begin + _LOCATED]
+        closest[some] = located_on(mesh.triangles[triangles[some]], given[some])
+        distance[some] = np.linalg.norm(closest[some] - given[some], axis=1)
+    return closest, distance, triangles
+
+
 def use() -> None:
     """Makes this the ray interface of every trimesh, of those that exist and of those that are made from now on,
     instead of embreex's, which need not be installed. Meshes made from now on that ask for use_embree=False keep
     trimesh's own; so do those that asked for it before, where embreex is installed. Where it is not, what was pickled
-    before keeps trimesh's own."""
+    before keeps trimesh's own.
+
+    trimesh.proximity asks closest_point() of this module too: ProximityQuery.on_surface, signed_distance, thickness
+    and max_tangent_sphere, without rtree."""
     import trimesh
+    import trimesh.proximity
 
     if trimesh.ray.has_embree:
         former = trimesh.ray.ray_pyembree.RayMeshIntersector
@@ -235,6 +267,7 @@ def use() -> None:
         former = trimesh.ray.ray_triangle.RayMeshIntersector
         trimesh.ray.ray_pyembree = sys.modules["trimesh.ray.ray_pyembree"] = sys.modules[__name__]
         trimesh.ray.has_embree = True
+    trimesh.proximity.closest_point = closest_point
     if former is not RayMeshIntersector:
         _take_over(former)
 

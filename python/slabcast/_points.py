@@ -1,0 +1,97 @@
+"""Closest points: what is asked of points, and how they are handed to the library."""
+
+from __future__ import annotations
+
+from ctypes import byref
+from typing import TYPE_CHECKING, Any, Literal, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _structs
+from ._arrays import float_array, shaped
+from ._host_memory import place_of
+from ._library import POINT_QUERIES, Handle, InvalidArgument, index_of, library, must, word
+from ._options import Array, is_of_rays, masks_of
+from ._rays import no_room
+from ._records import CLOSEST_POINT
+from ._results import CheckReport, records
+from ._values import FLOAT
+from ._watch import ProgressFunction, Watch
+
+if TYPE_CHECKING:
+    from ._results import Records
+
+PointQuery = Literal["closest_points", "closest_distance", "within"]
+
+_FUNCTIONS = {
+    "closest_points": (library.slab_closest_points, CLOSEST_POINT),
+    "closest_distance": (library.slab_closest_distances, FLOAT),
+    "within": (library.slab_points_within, np.dtype("?")),
+}
+
+
+class Points:
+    """Points with a radius and a mask, of all or of each."""
+
+    def __init__(
+        self, points: Array, places: NDArray[np.float32], radius: Array, mask: Array, progress: Optional[ProgressFunction]
+    ) -> None:
+        """places: the range of the scene, (2, 3)."""
+        self.array = float_array("points", points, places=(places,), of_rays=True)
+        shaped("points", self.array, 3)
+        self.shape = self.array.shape[:-1]
+        self.size = self.array.size // 3
+        self.given = points
+        self._masks = masks_of(mask, self.shape)
+        self._mask = 0 if is_of_rays(mask) else word("mask", mask)
+        self._radii = None if radius is None else _radii_of(radius, self.shape)
+        self._progress = progress
+
+    def call(self, function: Any, *before: Any, after: tuple[Any, ...] = ()) -> None:
+        """Calls a function of the library with the options between other arguments. It can be interrupted."""
+        with Watch(self._progress) as watch:
+            native = _structs.PointOptions(
+                mask=self._mask,
+                masks=None if self._masks is None else self._masks.ctypes.data,
+                radii=None if self._radii is None else self._radii.ctypes.data,
+                progress=watch.callback,
+            )
+            status = function(*before, byref(native), *after)
+        must(status)
+
+
+def _radii_of(radius: Array, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """One for each point."""
+    radii = float_array("radius", radius)
+    if np.isnan(radii).any() or (radii < 0).any():
+        raise InvalidArgument(f"radius has {radii[~(radii >= 0)].flat[0]}; what is taken is 0 or more")
+    try:
+        return np.ascontiguousarray(np.broadcast_to(radii, shape))
+    except ValueError:
+        raise InvalidArgument(f"radius has shape {radii.shape}; what is taken for these points is {shape}") from None
+
+
+def ask(query: PointQuery, scene: Handle, points: Points, out: Optional[NDArray[Any]]) -> Records:
+    function, dtype = _FUNCTIONS[query]
+    made: Any = _room(query, points, dtype) if out is None else place_of(out, points.shape, dtype, (points.given,))
+    points.call(function, scene.pointer, points.array.ctypes.data, points.size, made.ctypes.data)
+    return made  # type: ignore[no-any-return]
+
+
+def _room(query: str, points: Points, dtype: np.dtype[Any]) -> NDArray[Any]:
+    try:
+        return np.empty(points.shape, dtype) if dtype.names is None else records(points.shape, dtype)
+    except (MemoryError, ValueError):
+        raise no_room(f"the results of {query}", points.size) from None
+
+
+def check(query: PointQuery, scene: Handle, points: Points, results: Any) -> CheckReport:
+    number, report = index_of("query", query, POINT_QUERIES), _structs.CheckReport()
+    dtype = _FUNCTIONS[query][1]
+    if getattr(results, "dtype", None) != dtype or results.shape != points.shape or not results.flags.c_contiguous:
+        raise InvalidArgument(f"results is no array in C order of {points.shape} and {dtype}, as {query}() gives it")
+    before = scene.pointer, number, points.array.ctypes.data, points.size, results.ctypes.data
+    points.call(library.slab_check_points, *before, after=(byref(report),))
+    values = {name: getattr(report, name) for name in CheckReport._fields}
+    return CheckReport(**{**values, "text": report.text.decode()})
