@@ -362,6 +362,28 @@ static void collapsed_by_index_is_refitted(void **state) {
   }
 }
 
+/* A triangle that was dropped when its BVH was built has a place in neither. That it is no more, but cannot be hit
+ * either, is a reason to build. */
+static void what_was_dropped_may_come_back_collapsed(void **state) {
+  random_state random = harness_seeded("what_was_dropped_may_come_back_collapsed");
+  (void)state;
+  for (int l = 0; l < LAYOUTS; l++) {
+    part *parts = make_parts(&random), *p = &parts[2];
+    slab_mesh mesh = mesh_of(p);
+    random_corners(&random, p);
+    p->corner[0][0] = NAN;
+    slab_scene *scene = made(layouts[l], parts, SLAB_TREE_HIGH);
+    const uint64_t build = committed(scene)->build;
+    for (uint32_t c = 0; c < 3; c++) memcpy(p->corner[c], p->corner[3], sizeof p->corner[0]);
+    assert_ok(slab_scene_update_mesh(scene, 2, &mesh));
+    assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REFIT}));
+    assert_true(committed(scene)->build != build);
+    assert_holds(scene, parts, true);
+    slab_scene_destroy(scene);
+    free(parts);
+  }
+}
+
 /* The BVH of rays is empty then. */
 static void a_scene_of_collapsed_ones_alone(void **state) {
   random_state random = harness_seeded("a_scene_of_collapsed_ones_alone");
@@ -461,11 +483,9 @@ static void models_hold_every_triangle_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_triangle_is_held_once),
-      cmocka_unit_test(updates_hold_every_triangle_once),
-      cmocka_unit_test(collapsed_by_index_is_refitted),
-      cmocka_unit_test(a_scene_of_collapsed_ones_alone),
-      cmocka_unit_test(unpacked_scenes_hold_every_triangle_once),
+      cmocka_unit_test(every_triangle_is_held_once),     cmocka_unit_test(updates_hold_every_triangle_once),
+      cmocka_unit_test(collapsed_by_index_is_refitted),  cmocka_unit_test(what_was_dropped_may_come_back_collapsed),
+      cmocka_unit_test(a_scene_of_collapsed_ones_alone), cmocka_unit_test(unpacked_scenes_hold_every_triangle_once),
       cmocka_unit_test(models_hold_every_triangle_once),
   };
   return cmocka_run_group_tests(tests, NULL, harness_close);
