@@ -324,7 +324,7 @@ void cast_tell(const cast_job *job) {
   scene_warn_of_rounding(&job->stats, job->options->sweep ? job->options->poses : job->options->rays, job->rounding);
   warn_of_invalid(tally);
   if (!job->options->out || os_is_terminal(OS_STDERR)) tell_counts(job);
-  if (job->options->check) cast_tally_tell_checked(tally);
+  if (job->options->check) check_tally_tell(&tally->check, "ray", "rays");
 }
 
 json_t *cast_summary(const cast_job *job) {
@@ -345,11 +345,7 @@ json_t *cast_summary(const cast_job *job) {
   json_object_set_new(root, "total_seconds", json_real(seconds_now() - job->start));
   if (scene_source_labels(job->options->scene))
     json_object_set_new(root, "names", scene_parts_json(scene_source_parts(job->options->scene)));
-  if (job->options->check)
-    json_object_update_missing_new(
-        root, json_pack("{s:I, s:I, s:I, s:I, s:I}", "checked", (json_int_t)tally->checked, "mismatches",
-                        (json_int_t)tally->mismatches, "oracle_rays", (json_int_t)tally->oracle_rays, "oracle_wrong",
-                        (json_int_t)tally->oracle_wrong, "oracle_undecided", (json_int_t)tally->oracle_undecided));
+  if (job->options->check) check_tally_put(&tally->check, "oracle_rays", root);
   return root;
 }
 
@@ -360,7 +356,7 @@ static int finish(cast_job *job) {
   job->rounding = ray_source_rounding(job->rays);
   cast_tell(job);
   if (job->options->json && json_save(job->options->json, cast_summary(job))) return EXIT_FAILED;
-  return job->cast.tally.mismatches || job->cast.tally.oracle_wrong ? EXIT_MISMATCH : EXIT_DONE;
+  return check_tally_is_bad(&job->cast.tally.check) ? EXIT_MISMATCH : EXIT_DONE;
 }
 
 /* Without -o nothing goes to a pipe, whose reader may wait for results. Then what is wanted may be the check alone. */

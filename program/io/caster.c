@@ -1,6 +1,5 @@
 #include "program/io/caster.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -10,10 +9,9 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "os/thread.h"
 #include "program/io/errors.h"
+#include "program/io/pipeline.h"
 #include "program/io/result_row.h"
-#include "program/os/interrupt.h"
 
 /* Hits of SLAB_ALL held at once (64 MiB). A batch with more hits is cast in pieces. */
 enum { HITS_AT_ONCE = 1 << 21 };
@@ -61,22 +59,8 @@ static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, si
   const slab_status status =
       slab_check(cast->scene, cast->query, rays, n, cast->buffers.results, offsets, &options, &report);
   if (status != SLAB_OK) return complain_status(status, "--check");
-  const cast_tally *tally = &cast->tally;
-  if ((report.mismatches || report.oracle_wrong) && !tally->mismatches && !tally->oracle_wrong)
-    complain("mismatch at ray %" PRIu64 ": %s", cast->first + tally->rays + report.first, report.text);
-  cast->tally.checked += report.rays;
-  cast->tally.mismatches += report.mismatches;
-  cast->tally.oracle_rays += report.oracle_rays;
-  cast->tally.oracle_wrong += report.oracle_wrong;
-  cast->tally.oracle_undecided += report.oracle_undecided;
+  check_tally_add(&cast->tally.check, &report, "ray", cast->first + cast->tally.rays);
   return EXIT_DONE;
-}
-
-void cast_tally_tell_checked(const cast_tally *tally) {
-  fprintf(stderr, "%" PRIu64 " %s checked, %" PRIu64 " %s", tally->checked, plural(tally->checked, "ray", "rays"),
-          tally->mismatches, plural(tally->mismatches, "mismatch", "mismatches"));
-  fprintf(stderr, " (oracle: %" PRIu64 " judged, %" PRIu64 " wrong, %" PRIu64 " too close to call)\n",
-          tally->oracle_rays, tally->oracle_wrong, tally->oracle_undecided);
 }
 
 static ray_fault fault_of(const slab_ray *ray) {
@@ -239,73 +223,17 @@ int caster_run(caster *cast, const slab_source *source, slab_ray *room) {
   return hand_on(cast, source, room, cast->buffers.offsets, &options);
 }
 
-/* ---- a pipeline: batches pass through stages in order, one thread per stage. While one batch is read, the batch
- * before it is cast and the one before that is written. ---- */
-
-enum { PIPELINE_STAGES = 3 };
-
-typedef struct pipeline {
-  os_mutex mutex;
-  os_condition moved;
-  uint64_t left[PIPELINE_STAGES]; /* batches that have left each stage */
-  uint64_t end;                   /* number of batches; known when the last is known, reduced after a failure */
-  int code;                       /* exit code of the first failure */
-} pipeline;
-
-/* Initialises a pipeline. False where the system has no memory for one. */
-static bool pipeline_make(pipeline *r) {
-  memset(r, 0, sizeof *r);
-  r->end = UINT64_MAX;
-  if (!os_mutex_init(&r->mutex)) return false;
-  os_condition_init(&r->moved);
-  return true;
-}
-
-static void pipeline_free(pipeline *r) {
-  os_condition_destroy(&r->moved);
-  os_mutex_destroy(&r->mutex);
-}
-
-/* Waits until `batches` batches have left the stage. Returns 0, or -1 if `batch` must not continue. */
-static int pipeline_wait(pipeline *r, uint64_t batch, int stage, uint64_t batches) {
-  os_mutex_lock(&r->mutex);
-  while (batch < r->end && r->left[stage] < batches) os_condition_wait(&r->moved, &r->mutex);
-  const int goes_on = batch < r->end;
-  os_mutex_unlock(&r->mutex);
-  return goes_on ? 0 : -1;
-}
-
-/* Reports that a batch has left the stage. */
-static void pipeline_pass(pipeline *r, int stage) {
-  os_mutex_lock(&r->mutex);
-  r->left[stage]++;
-  os_condition_broadcast(&r->moved);
-  os_mutex_unlock(&r->mutex);
-}
-
-/* Ends the pipeline at `batch`: that batch and later ones do not continue, earlier ones are completed. A code other
- * than 0 is a failure; the first is kept. */
-static void pipeline_end(pipeline *r, uint64_t batch, int code) {
-  os_mutex_lock(&r->mutex);
-  if (batch < r->end) r->end = batch;
-  if (!r->code) r->code = code;
-  os_condition_broadcast(&r->moved);
-  os_mutex_unlock(&r->mutex);
-}
-
-/* ---- a batch ---- */
+/* ---- a batch ---------------------------------------------------------------- */
 
 /* Fewest rays of a batch that is reduced because of its hits. */
 enum { BATCH_MIN = 1 << 12 };
-/* One batch is read, one is cast, one is written. */
-enum { SLOTS = 3 };
-enum { STAGE_READ, STAGE_CAST, STAGE_WRITE };
 
 typedef struct batches batches;
 
 /* The buffers of a batch. */
 typedef struct slot {
   batches *all;
+  pipeline *line; /* and its place there, while it is cast */
   uint64_t batch;
   ray_room room;
   slab_source source; /* its rays */
@@ -316,12 +244,11 @@ typedef struct slot {
 } slot;
 
 struct batches {
-  pipeline pipeline;
   ray_source *rays;
   own_source *own;
   caster *cast;
   result_file *results;
-  slot slots[SLOTS]; /* batch b uses slot b % slot_count */
+  slot slots[PIPELINE_SLOTS]; /* batch b uses slot b % slot_count */
   uint64_t slot_count;
   size_t capacity;    /* rays that a buffer holds */
   atomic_size_t size; /* rays of the next batch */
@@ -330,14 +257,16 @@ struct batches {
 
 /* ---- the stages ------------------------------------------------------------ */
 
-static int read_batch(slot *s) {
-  batches *all = s->all;
+static slot *slot_of(batches *all, uint64_t batch) { return &all->slots[batch % all->slot_count]; }
+
+static int read_batch(pipeline *line, void *user, uint64_t batch) {
+  batches *all = user;
+  slot *s = slot_of(all, batch);
+  (void)line;
   if (ray_source_next(all->rays, atomic_load(&all->size), &s->room, &s->source)) return EXIT_FAILED;
   if (own_source_read(all->own, s->source.n, &s->own)) return EXIT_FAILED;
   if (s->source.n > 0) return EXIT_DONE;
-  if (own_source_end(all->own)) return EXIT_FAILED;
-  pipeline_end(&all->pipeline, s->batch, EXIT_DONE);
-  return EXIT_DONE;
+  return own_source_end(all->own) ? EXIT_FAILED : PIPELINE_END;
 }
 
 static int write_rays(slot *s, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
@@ -352,7 +281,7 @@ static int write_rays(slot *s, const slab_ray *rays, const void *results, const 
 static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
   slot *s = user;
   if (n < s->source.n) {
-    if (pipeline_wait(&s->all->pipeline, s->batch, STAGE_WRITE, s->batch)) return -1;
+    if (pipeline_await_written(s->line, s->batch)) return -1;
     return write_rays(s, rays, results, offsets, n);
   }
   s->results = results;
@@ -367,10 +296,13 @@ static size_t next_size(const batches *all, uint64_t hits, size_t rays, uint64_t
   return fit > BATCH_MIN ? (size_t)fit : all->capacity < BATCH_MIN ? all->capacity : BATCH_MIN;
 }
 
-static int cast_batch(slot *s) {
-  batches *all = s->all;
+static int cast_batch(pipeline *line, void *user, uint64_t batch) {
+  batches *all = user;
+  slot *s = slot_of(all, batch);
   caster *cast = all->cast;
   const uint64_t crossings = cast->tally.crossings;
+  s->line = line;
+  s->batch = batch;
   cast->buffers = s->buffers;
   cast->user = s;
   cast->options.masks = s->own.masks;
@@ -383,68 +315,15 @@ static int cast_batch(slot *s) {
   return code;
 }
 
-static int write_batch(slot *s) {
+static int write_batch(pipeline *line, void *user, uint64_t batch) {
+  slot *s = slot_of(user, batch);
+  (void)line;
   if (s->results && write_rays(s, s->room.rays, s->results, s->offsets, s->source.n)) return EXIT_FAILED;
   s->results = NULL;
   return EXIT_DONE;
 }
 
-/* Waits until a batch may enter a stage, which is when it has left the one before. It is read when the batch before it
- * in its slot is written. */
-static int wait_to_enter(batches *all, int stage, uint64_t batch) {
-  const uint64_t gone = batch < all->slot_count ? 0 : batch + 1 - all->slot_count;
-  if (stage == STAGE_READ) return pipeline_wait(&all->pipeline, batch, STAGE_WRITE, gone);
-  return pipeline_wait(&all->pipeline, batch, stage - 1, batch + 1);
-}
-
-/* Runs a stage for all batches, until none is left or something fails. */
-static void run_stage(batches *all, int stage) {
-  static int (*const stages[PIPELINE_STAGES])(slot *) = {read_batch, cast_batch, write_batch};
-  for (uint64_t batch = 0; wait_to_enter(all, stage, batch) == 0; batch++) {
-    slot *s = &all->slots[batch % all->slot_count];
-    s->batch = batch;
-    const int code = stages[stage](s);
-    if (code != EXIT_DONE) pipeline_end(&all->pipeline, batch, code);
-    pipeline_pass(&all->pipeline, stage);
-  }
-}
-
-/* ---- the threads ----------------------------------------------------------- */
-
-/* Reads batches. The thread can be interrupted where it waits for bytes, so that a slow producer does not delay the end
- * of a failed cast. */
-static void *run_reader(void *user) {
-  os_reader_begin();
-  run_stage(user, STAGE_READ);
-  return NULL;
-}
-
-static void *run_writer(void *user) {
-  run_stage(user, STAGE_WRITE);
-  return NULL;
-}
-
-static int cannot_start(int failure) {
-  complain("cannot start a thread: %s", strerror(failure));
-  return EXIT_FAILED;
-}
-
-/* Casting stays in the thread that created the context, because some OpenCL implementations do not support calls from
- * other threads. */
-static int run_stages(batches *all) {
-  os_thread reader, writer;
-  int failure = os_thread_start(&reader, run_reader, all);
-  if (failure) return cannot_start(failure);
-  failure = os_thread_start(&writer, run_writer, all);
-  if (failure)
-    pipeline_end(&all->pipeline, 0, cannot_start(failure));
-  else
-    run_stage(all, STAGE_CAST);
-  os_reader_interrupt(reader); /* the reader has already ended unless something failed */
-  os_thread_join(reader);
-  if (!failure) os_thread_join(writer);
-  return all->pipeline.code;
-}
+/* ---- all batches ------------------------------------------------------------ */
 
 /* Makes a slot. own: memory for what the rays of a batch have. */
 static int make_slot(batches *all, slot *s, own_rows own) {
@@ -462,12 +341,13 @@ static void free_slot(slot *s) {
 
 /* Makes the slots, and runs the stages. */
 static int run_slots(batches *all, const own_rows *own) {
-  const uint64_t count = all->slot_count; /* read once: gcc 14 else takes it for more than SLOTS after a call */
+  static pipeline_stage *const stages[PIPELINE_STAGES] = {read_batch, cast_batch, write_batch};
+  const uint64_t count = all->slot_count; /* read once: gcc 14 else takes it for more slots after a call */
   uint64_t made = 0;
   int code = EXIT_DONE;
   for (; made < count && code == EXIT_DONE; made++)
     code = make_slot(all, &all->slots[made], own_rows_from(own, made * all->capacity));
-  if (code == EXIT_DONE) code = run_stages(all);
+  if (code == EXIT_DONE) code = pipeline_run(stages, all, count);
   while (made > 0) free_slot(&all->slots[--made]);
   return code;
 }
@@ -487,19 +367,12 @@ int batches_run(ray_source *rays, own_source *own, caster *cast, result_file *re
   const uint64_t count = ray_source_count(rays);
   batches all = {.rays = rays, .own = own, .cast = cast, .results = results};
   all.capacity = count < CAST_BATCH ? (size_t)count + (count == 0) : CAST_BATCH;
-  all.slot_count = count <= CAST_BATCH ? 1 : SLOTS; /* a single batch needs no second slot */
+  all.slot_count = count <= CAST_BATCH ? 1 : PIPELINE_SLOTS; /* a single batch needs no second slot */
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
   own_rows own_memory = {0};
   const bool room = own_rows_make(own, all.slot_count * all.capacity, &own_memory) == 0;
-  if (!room) complain_memory(all.capacity);
-  const bool made = room && pipeline_make(&all.pipeline);
-  int code = EXIT_FAILED;
-  if (room && !made) cannot_start(ENOMEM);
-  if (made) {
-    code = run_slots(&all, &own_memory);
-    pipeline_free(&all.pipeline);
-  }
+  const int code = room ? run_slots(&all, &own_memory) : complain_memory(all.capacity);
   if (code != EXIT_DONE) tell_progress(&all);
   progress_end(&cast->line);
   own_rows_free(&own_memory);

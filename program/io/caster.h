@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/io/checked.h"
 #include "program/io/own_file.h"
 #include "program/io/progress.h"
 #include "program/io/ray_file.h"
@@ -31,11 +32,8 @@ typedef struct cast_tally {
   uint64_t prepare_rays;                      /* rays whose answers came first */
   double prepare_seconds; /* seconds within casts until those answers, in which drivers load or compile kernels */
   double cast_seconds;    /* seconds within casts after that */
-  uint64_t checked, mismatches, oracle_rays, oracle_wrong, oracle_undecided;
+  check_tally check;
 } cast_tally;
-
-/* Prints what --check found. */
-void cast_tally_tell_checked(const cast_tally *);
 
 /* Receives each finished batch, or each piece of a batch whose hits do not fit. rays: of a set they are unspecified
  * unless caster.wants_rays. offsets: for SLAB_ALL, else NULL. A non-zero return ends the cast. */

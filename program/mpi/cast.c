@@ -245,16 +245,16 @@ static void gather(team_job *job) {
                             &t->hits,
                             &t->crossings,
                             &t->invalid,
-                            &t->checked,
+                            &t->check.checked,
                             &t->prepare_rays,
                             &t->faults[FAULT_NAN],
                             &t->faults[FAULT_INFINITE],
                             &t->faults[FAULT_DIRECTION],
                             &t->faults[FAULT_FAR],
-                            &t->mismatches,
-                            &t->oracle_rays,
-                            &t->oracle_wrong,
-                            &t->oracle_undecided};
+                            &t->check.mismatches,
+                            &t->check.oracle_rays,
+                            &t->check.oracle_wrong,
+                            &t->check.oracle_undecided};
   double *const most[] = {&t->prepare_seconds, &t->cast_seconds,    &job->cast.rounding,
                           &job->read_seconds,  &job->write_seconds, &job->scene_seconds};
   const MPI_Comm comm = job->team->comm;
@@ -284,7 +284,7 @@ static json_t *summary(const team_job *job) {
 /* On success rank 0 prints what one process would print; on failure it prints how many rays were done. */
 static int finish(team_job *job, int code) {
   const cast_tally *tally = &job->cast.cast.tally;
-  const uint64_t wrong = tally->mismatches + tally->oracle_wrong; /* this rank's own, read before the sums */
+  const uint64_t wrong = tally->check.mismatches + tally->check.oracle_wrong; /* this rank's own, read before the sums */
   const char *json = job->cast.options->json;
   gather(job);
   if (code != EXIT_DONE) {

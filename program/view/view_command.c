@@ -308,7 +308,7 @@ static void tell(const view_job *job) {
 
 static void tell_checked(const view_job *job) {
   const view_tally *tally = &job->tally;
-  cast_tally_tell_checked(&job->cast.tally);
+  check_tally_tell(&job->cast.tally.check, "ray", "rays");
   fprintf(stderr, "%" PRIu64 " %s checked, %" PRIu64 " differ%s from %s rays\n", tally->checked,
           plural(tally->checked, "point", "points"), tally->wrong, plural(tally->wrong, "s", ""),
           plural(tally->wrong, "its", "their"));
@@ -316,7 +316,7 @@ static void tell_checked(const view_job *job) {
 
 static json_t *summary(const view_job *job) {
   const view_tally *tally = &job->tally;
-  const cast_tally *rays = &job->cast.tally;
+  const check_tally *rays = &job->cast.tally.check;
   const bool matrix = job->target.kind == VIEW_POINTS;
   json_t *root =
       json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "device", job->device.name, "points", (json_int_t)tally->points,
@@ -356,7 +356,7 @@ static int finish(view_job *job) {
   if (!options->out || os_is_terminal(OS_STDERR)) tell(job);
   if (options->check) tell_checked(job);
   if (options->json && json_save(options->json, summary(job))) return EXIT_FAILED;
-  return job->tally.wrong || job->cast.tally.mismatches || job->cast.tally.oracle_wrong ? EXIT_MISMATCH : EXIT_DONE;
+  return job->tally.wrong || check_tally_is_bad(&job->cast.tally.check) ? EXIT_MISMATCH : EXIT_DONE;
 }
 
 static int view(const view_options *options) {
