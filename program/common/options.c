@@ -81,6 +81,21 @@ static int parse_size(const char *text, size_option *size) {
   return 1;
 }
 
+/* NXxNY has one point along z. */
+static int parse_grid(const char *text, grid_option *grid) {
+  uint64_t size[3] = {0, 0, 1};
+  char *end = NULL;
+  int axes = 0;
+  for (const char *at = text; axes < 3; at = end + 1) {
+    if (!parse_digits(at, 10, &end, &size[axes]) || size[axes] < 1 || size[axes] > INT32_MAX) return 0;
+    axes++;
+    if (*end != 'x') break;
+  }
+  if (axes < 2 || *end != '\0') return 0;
+  for (int axis = 0; axis < 3; axis++) grid->size[axis] = (uint32_t)size[axis];
+  return 1;
+}
+
 static int parse_shard(const char *text, shard_option *shard) {
   return parse_pair(text, '/', &shard->index, &shard->count) && shard->index < shard->count &&
          shard->count <= UINT32_MAX;
@@ -117,6 +132,8 @@ static const char *expectation(option_kind kind) {
       return "six or eight numbers OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]";
     case OPTION_SIZE:
       return "WxH, each from 1 to 65536";
+    case OPTION_GRID:
+      return "NXxNY or NXxNYxNZ, each from 1 to 2147483647";
     case OPTION_RANGE:
       return "two numbers MIN,MAX, the first not above the second";
     case OPTION_FAN:
@@ -176,6 +193,8 @@ static int set_option(const option *row, const char *value, void *values) {
       return parse_ray(value, (ray_option *)(void *)place);
     case OPTION_SIZE:
       return parse_size(value, (size_option *)(void *)place);
+    case OPTION_GRID:
+      return parse_grid(value, (grid_option *)(void *)place);
     case OPTION_RANGE:
       return parse_range(value, (range_option *)(void *)place);
     case OPTION_FAN:

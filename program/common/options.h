@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/formatted.h"
+#include "program/io/grid.h"
 #include "program/io/npy.h"
 #include "program/io/text.h"
 #include "slabcast.h"
@@ -25,6 +26,7 @@ typedef enum option_kind {
   OPTION_UP,     /* point_option: the same, or one letter for that axis */
   OPTION_RAY,    /* ray_option: OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]; NaN and infinities allowed */
   OPTION_SIZE,   /* size_option: WxH, each 1 to 65536 */
+  OPTION_GRID,   /* grid_option: NXxNY or NXxNYxNZ, each 1 to INT32_MAX */
   OPTION_RANGE,  /* range_option: MIN,MAX with MIN <= MAX; infinities allowed */
   OPTION_FAN,    /* fan_option: N,LOW,HIGH, N from 1 to 65536 */
   OPTION_SHARD,  /* shard_option: I/N with I < N */
@@ -259,6 +261,7 @@ typedef struct program_command {
 } program_command;
 
 extern const program_command command_demo, command_cast, command_lidar, command_join, command_rays, command_render,
-    command_verify, command_bench, command_devices, command_info, command_explain, command_view;
+    command_verify, command_bench, command_devices, command_info, command_explain, command_view,
+    command_near;
 
 #endif

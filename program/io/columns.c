@@ -7,6 +7,7 @@
 
 /* ---- the names -------------------------------------------------------------- */
 
+#define POINT "|p|point|position|pos|0|o|origin"
 #define VECTOR(names, z_need, z) \
   {(names), 'x', COLUMN_NEEDED, 0}, {(names), 'y', COLUMN_NEEDED, 0}, { (names), 'z', (z_need), (z) }
 #define COLUMNS(noun, list) \
@@ -30,12 +31,15 @@ const column_names columns_of_segments = COLUMNS("segments", segment_columns);
 
 /* All of a normal's columns are there, or none. */
 static const named_column point_columns[] = {
-    VECTOR("|p|point|position|pos|0|o|origin", COLUMN_NEEDED, 0),
+    VECTOR(POINT, COLUMN_NEEDED, 0),
     {"n|normal", 'x', COLUMN_FLAT, 0},
     {"n|normal", 'y', COLUMN_FLAT, 0},
     {"n|normal", 'z', COLUMN_FLAT, 0},
 };
 const column_names columns_of_points = SOME_COLUMNS("points", point_columns);
+
+static const named_column place_columns[] = {VECTOR(POINT, COLUMN_FLAT, 0)};
+const column_names columns_of_places = SOME_COLUMNS("points", place_columns);
 
 #define CELL(place, more, need, otherwise) \
   { "m" place "|a" place more, 0, (need), (otherwise) }

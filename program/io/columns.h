@@ -29,7 +29,8 @@ typedef struct column_names {
   int some; /* these are some of a text's columns: others are passed over, whatever they hold */
 } column_names;
 
-extern const column_names columns_of_rays, columns_of_segments, columns_of_points, columns_of_transforms;
+extern const column_names columns_of_rays, columns_of_segments, columns_of_points, columns_of_places;
+extern const column_names columns_of_transforms;
 extern const column_names columns_of_masks, columns_of_hits, columns_of_suns, columns_of_beams;
 /* Places in columns_of_hits. HITS_RAY: of a text with a line for each hit, not for each ray. */
 enum { HITS_T, HITS_PRIMITIVE, HITS_GEOMETRY, HITS_RAY };

@@ -35,6 +35,8 @@ static const struct {
                           "segments have 6 (two points) or 4 (in 2D)"},
     [ROWS_OF_POINTS] = {"point", "points", &columns_of_points, 3, 1u << 3 | 1u << 6,
                         "points have 3 (x y z) or 6 (with nx ny nz, their normals)"},
+    [ROWS_OF_PLACES] = {"point", "points", &columns_of_places, 3, 1u << 2 | 1u << 3 | 1u << 6,
+                        "points have 3 (x y z), 2 (x y) or 6 (with normals, which are passed over)"},
 };
 
 static int open_rows(ray_source *source) {
@@ -76,9 +78,16 @@ static slab_ray point_of_row(const float *row, size_t columns) {
   return ray;
 }
 
+static slab_ray place_of_row(const float *row, size_t columns) {
+  return (slab_ray){.origin = {row[0], row[1], columns > 2 ? row[2] : 0.0f}, .t_max = INFINITY};
+}
+
 static void make_rays(const ray_source *source, const float *row, size_t n, slab_ray *rays) {
   static slab_ray (*const make[])(const float *, size_t) = {
-      [ROWS_OF_RAYS] = ray_of_row, [ROWS_OF_SEGMENTS] = segment_of_row, [ROWS_OF_POINTS] = point_of_row};
+      [ROWS_OF_RAYS] = ray_of_row,
+      [ROWS_OF_SEGMENTS] = segment_of_row,
+      [ROWS_OF_POINTS] = point_of_row,
+      [ROWS_OF_PLACES] = place_of_row};
   const size_t columns = rows_columns(source->rows);
   const ray_options *options = &source->options;
   for (size_t i = 0; i < n; i++, row += columns) {
@@ -218,10 +227,22 @@ static int open_sweep(ray_source *source) {
   return 0;
 }
 
+/* The same of a grid. */
+static int open_grid(ray_source *source) {
+  set_slice(source, grid_count(source->options.grid->size));
+  if (source->options.shard.count) source->sample = grid_digest(source->options.grid);
+  return 0;
+}
+
 static int open_file(ray_source *source) {
   if (open_rows(source) || check_columns(source) || find_slice(source)) return -1;
   if (rows_columns(source->rows) == 0) complain("warning: %s holds no %s", rows_name(source->rows), noun(source, 0));
   return 0;
+}
+
+static int open_any(ray_source *source) {
+  if (source->options.sweep) return open_sweep(source);
+  return source->options.grid ? open_grid(source) : open_file(source);
 }
 
 int ray_source_open(const ray_options *options, ray_source **opened) {
@@ -232,7 +253,7 @@ int ray_source_open(const ray_options *options, ray_source **opened) {
     return -1;
   }
   source->options = *options;
-  if (options->sweep ? open_sweep(source) : open_file(source)) {
+  if (open_any(source)) {
     ray_source_close(source);
     return -1;
   }
@@ -272,7 +293,9 @@ int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t 
   const size_t wanted = left < capacity ? (size_t)left : capacity;
   int failed = 0;
   errno = 0;
-  if (!source->spool)
+  if (source->options.grid)
+    grid_points(source->options.grid, source->first + source->done, *got = wanted, rays);
+  else if (!source->spool)
     failed = read_rows(source, wanted, rays, got);
   else if ((*got = fread(rays, sizeof *rays, wanted, source->spool)) < wanted)
     failed = fail_spool(source, "read");
@@ -286,7 +309,7 @@ int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t 
 
 int ray_source_skip(ray_source *source, uint64_t rays) {
   source->done += rays;
-  return source->options.sweep ? 0 : skip(source, rays);
+  return source->options.sweep || source->options.grid ? 0 : skip(source, rays);
 }
 
 int ray_room_make(const ray_source *source, size_t capacity, ray_room *room) {
@@ -331,7 +354,8 @@ void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ra
 
 double ray_source_rounding(const ray_source *source) {
   if (source->options.sweep) return source->options.sweep->poses.worst_rounding;
+  if (source->options.grid) return 0;
   const size_t columns = rows_columns(source->rows);
   const int segments = source->options.of == ROWS_OF_SEGMENTS;
-  return rows_worst_rounding(source->rows, 0, segments ? columns : columns == 4 ? 2 : 3);
+  return rows_worst_rounding(source->rows, 0, segments ? columns : columns == 4 || columns == 2 ? 2 : 3);
 }

@@ -1,11 +1,12 @@
-/* Rays, or points, of an array of numbers in a file or pipe; or rays of a sensor, which a formula makes where they are
- * cast. */
+/* Rays, or points, of an array of numbers in a file or pipe; or rays of a sensor or points of a grid, which a formula
+ * makes where they are cast. */
 #ifndef SLABCAST_PROGRAM_IO_RAY_FILE_H
 #define SLABCAST_PROGRAM_IO_RAY_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/io/grid.h"
 #include "program/io/npy.h"
 #include "program/io/rows.h"
 #include "program/io/sweep.h"
@@ -15,7 +16,8 @@
 typedef enum ray_rows {
   ROWS_OF_RAYS,     /* 8 columns (origin, t_min, direction, t_max), 6 (origin, direction) or 4 (the same in 2D) */
   ROWS_OF_SEGMENTS, /* 6 or 4: two points */
-  ROWS_OF_POINTS    /* 3, or 6 with a normal, which is the ray's direction; it is 0 where there is none */
+  ROWS_OF_POINTS,   /* 3, or 6 with a normal, which is the ray's direction; it is 0 where there is none */
+  ROWS_OF_PLACES    /* 3, 2 in 2D, or 6, of which the last three are passed over */
 } ray_rows;
 
 /* Where a text names its columns, the names decide. Given t_min and t_max replace those of every ray. */
@@ -27,6 +29,7 @@ typedef struct ray_options {
   shard_option shard;
   const sweep
       *sweep;     /* the rays are those of this, and none of the other options but the shard counts; NULL: a file's */
+  const grid *grid; /* the same of points: they are those of this; NULL: a file's */
   int need_count; /* the number of rays is needed: lines of text and pipes are read once to count them */
 } ray_options;
 
@@ -43,7 +46,7 @@ int ray_source_has_normals(const ray_source *source);
 uint64_t ray_source_first(const ray_source *source);
 /* Which slice of the file's rays this is; count 0: all of them. Of the digests it has that of the rays. */
 shard_label ray_source_shard(const ray_source *source);
-/* Reads rays of a file. */
+/* Reads rays of a file, or points of a grid. */
 int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got);
 int ray_source_skip(ray_source *source, uint64_t rays);
 

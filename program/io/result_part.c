@@ -22,28 +22,36 @@ static int refuse(const part *p, const char *how) {
   return -1;
 }
 
-/* Compares the bytes with those of an earlier run, or appends them. `how` explains a difference in the error
- * message. */
-static int put(part *p, const void *bytes, size_t size, const char *how) {
-  const char *next = bytes;
+/* Compares bytes with those of an earlier run. `how` explains a difference in the error message. */
+static int compare(const part *p, uint64_t place, const char *bytes, size_t size, const char *how) {
   char there[4096];
-  while (size && p->place < output_size(p->out)) {
-    const uint64_t left = output_size(p->out) - p->place;
-    size_t piece = size < sizeof there ? size : sizeof there;
-    if (piece > left) piece = (size_t)left;
-    if (output_read_back(p->out, p->place, there, piece)) return -1;
-    if (memcmp(there, next, piece) != 0) return refuse(p, how);
-    p->place += piece;
-    next += piece;
-    size -= piece;
+  for (size_t at = 0; at < size;) {
+    const size_t left = size - at, piece = left < sizeof there ? left : sizeof there;
+    if (output_read_back(p->out, place + at, there, piece)) return -1;
+    if (memcmp(there, bytes + at, piece) != 0) return refuse(p, how);
+    at += piece;
   }
-  if (size && output_is_finished(p->out)) return refuse(p, other_rows);
-  if (size && output_write(p->out, next, size)) return -1;
+  return 0;
+}
+
+/* Compares the bytes with those of an earlier run, or appends them. */
+static int put(part *p, const void *bytes, size_t size, const char *how) {
+  const uint64_t left = p->place < output_size(p->out) ? output_size(p->out) - p->place : 0;
+  const size_t old = size < left ? size : (size_t)left;
+  if (compare(p, p->place, bytes, old, how)) return -1;
+  if (size > old && output_is_finished(p->out)) return refuse(p, other_rows);
+  if (size > old && output_write(p->out, (const char *)bytes + old, size - old)) return -1;
   p->place += size;
   return 0;
 }
 
 int part_put(part *p, const void *bytes, size_t size) { return put(p, bytes, size, other_rows); }
+
+int part_put_at(const part *p, uint64_t place, const void *bytes, size_t size, size_t old) {
+  if (compare(p, place, bytes, old, other_rows)) return -1;
+  if (size > old && output_is_finished(p->out)) return refuse(p, other_rows);
+  return size > old ? output_patch(p->out, place + old, (const char *)bytes + old, size - old) : 0;
+}
 
 int part_put_header(part *p, const void *bytes, size_t size) {
   if (put(p, bytes, size, other_header)) return -1;
@@ -78,7 +86,7 @@ static int check_limit(const part *p, uint64_t rows, uint64_t limit) {
   return -1;
 }
 
-static uint64_t without_overlap(const part *p, uint64_t rays) {
+uint64_t part_without_overlap(const part *p, uint64_t rays) {
   const uint64_t overlap = p->overlap ? p->overlap : OVERLAP;
   return rays > overlap ? rays - overlap : 0;
 }
@@ -91,7 +99,7 @@ static uint64_t overlap_bytes(const part *p, size_t size) {
 int part_resume_rows(part *p, size_t size, uint64_t limit, uint64_t *rays) {
   const uint64_t rows = bytes_there(p) / size;
   if (check_limit(p, rows, limit)) return -1;
-  *rays = without_overlap(p, rows);
+  *rays = part_without_overlap(p, rows);
   if (*rays) p->place = p->start + *rays * size;
   return 0;
 }
@@ -121,7 +129,7 @@ int part_resume_lines(part *p, uint64_t limit, uint64_t *rays) {
   if (bytes_there(p) == 0) return 0;
   if (skip_lines(p, UINT64_MAX, &end, &lines) || check_limit(p, lines, limit)) return -1;
   p->place = p->start;
-  return skip_lines(p, without_overlap(p, lines), &p->place, rays);
+  return skip_lines(p, part_without_overlap(p, lines), &p->place, rays);
 }
 
 /* Reads the number at the start of the line at `place`, and the line's length; 0: there is no complete line. */
@@ -218,7 +226,7 @@ int part_resume_hits(part *p, part *offsets, size_t size, uint64_t limit, uint64
   uint64_t whole = entries ? entries - 1 : 0;
   *rays = *rows = 0;
   if (check_limit(offsets, whole, limit) || find_covered(offsets, hits, &whole)) return -1;
-  *rays = without_overlap(p, whole);
+  *rays = part_without_overlap(p, whole);
   if (*rays == 0) return 0;
   if (read_offset(offsets, *rays, rows)) return -1;
   if (*rows > hits) return refuse(offsets, other_rows);

@@ -23,6 +23,10 @@ int part_read(const part *, uint64_t place, void *bytes, size_t size, int *found
 /* Writes the header. Rows start after the last one. */
 int part_put_header(part *, const void *bytes, size_t size);
 int part_put(part *, const void *bytes, size_t size);
+/* The same at a place of their own, where the first `old` bytes are those of an earlier run. */
+int part_put_at(const part *, uint64_t place, const void *bytes, size_t size, size_t old);
+/* Of the rays of an earlier run those that need not be cast again. */
+uint64_t part_without_overlap(const part *, uint64_t rays);
 /* Call after all results were written: checks that the file has no other data. */
 int part_check_end(const part *);
 /* Writes bytes of the header again, which a finished file has already. Call it last. */

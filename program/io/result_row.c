@@ -32,6 +32,8 @@ int result_is_hit(slab_query query, const void *result) {
 
 static size_t kind_size(char kind) { return kind == 'b' || kind == 'B' ? 1 : kind == 'U' || kind == 'D' ? 8 : 4; }
 
+size_t result_field_size(const result_field *field) { return kind_size(field->kind) * field->count; }
+
 void result_row_add(result_row *row, const char *name, char kind, unsigned count) {
   row->fields[row->field_count++] = (result_field){name, kind, count};
   row->size += kind_size(kind) * count;
@@ -54,6 +56,17 @@ static void add_hit(result_row *row) {
 static void add_interval(result_row *row) {
   result_row_add(row, "enter", 'f', 1);
   result_row_add(row, "leave", 'f', 1);
+  add_ids(row);
+}
+
+void result_row_add_closest(result_row *row, slab_point_query query) {
+  if (query == SLAB_POINTS_WITHIN) result_row_add(row, "within", 'b', 1);
+  if (query != SLAB_POINTS_WITHIN) result_row_add(row, "distance", 'f', 1);
+  if (query != SLAB_CLOSEST_POINTS) return;
+  result_row_add(row, "point", 'f', 3);
+  result_row_add(row, "u", 'f', 1);
+  result_row_add(row, "v", 'f', 1);
+  result_row_add(row, "feature", 'u', 1);
   add_ids(row);
 }
 

@@ -45,6 +45,10 @@ result_row result_row_of(slab_query query, int points, int numbered);
  * do. */
 result_row result_row_of_point(slab_query query, int of_sensor);
 
+/* Bytes of a field. */
+size_t result_field_size(const result_field *);
+/* Appends the members of a query of points. */
+void result_row_add_closest(result_row *row, slab_point_query query);
 /* Appends a field. */
 void result_row_add(result_row *row, const char *name, char kind, unsigned count);
 

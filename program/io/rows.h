@@ -9,8 +9,16 @@
 #include "program/io/decimal.h"
 #include "program/io/input.h"
 
-/* FORMAT_PLY: for results alone. */
-typedef enum file_format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT, FORMAT_CSV, FORMAT_PLY } file_format;
+/* FORMAT_PLY: for results alone. FORMAT_VTI: for results of grids. */
+typedef enum file_format {
+  FORMAT_AUTO,
+  FORMAT_NPY,
+  FORMAT_RAW,
+  FORMAT_TEXT,
+  FORMAT_CSV,
+  FORMAT_PLY,
+  FORMAT_VTI
+} file_format;
 
 /* The format that an ending says, in any case: .npy, .raw and .bin, .txt, .csv; else FORMAT_AUTO. */
 file_format format_of_name(const char *name);

@@ -1,0 +1,64 @@
+#include "program/io/grid.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "program/io/digest.h"
+#include "program/io/errors.h"
+
+static int refuse_axis(const grid_option *option, int axis, const grid_box *box, const char *why) {
+  complain("--grid: %" PRIu32 " points along %c, where the box %s (from %.9g to %.9g)", option->size[axis],
+           "xyz"[axis], why, box->lower[axis], box->upper[axis]);
+  return -1;
+}
+
+static int make_axis(const grid_option *option, int axis, const grid_box *box, grid *g) {
+  const double lower = box->lower[axis], upper = box->upper[axis], length = upper - lower;
+  const uint32_t size = g->size[axis] = option->size[axis];
+  g->origin[axis] = lower;
+  g->spacing[axis] = 1;
+  if (size == 1) g->origin[axis] = isinf(lower) && isinf(upper) ? 0 : lower + length / 2;
+  if (size == 1 && isfinite(length) && length > 0) g->spacing[axis] = length;
+  if (size > 1) g->spacing[axis] = length / (size - 1);
+  if (lower > upper) return refuse_axis(option, axis, box, "is empty; --lower and --upper give another");
+  if (!isfinite(g->origin[axis]) || (size > 1 && !isfinite(length)))
+    return refuse_axis(option, axis, box, "has no end; --lower and --upper give one");
+  if (size > 1 && length <= 0) return refuse_axis(option, axis, box, "has no extent; --margin or --upper give one");
+  return 0;
+}
+
+int grid_make(const grid_option *option, const grid_box *box, grid *g) {
+  int failed = 0;
+  for (int axis = 0; axis < 3 && !failed; axis++) failed = make_axis(option, axis, box, g);
+  return failed;
+}
+
+uint64_t grid_count(const uint32_t size[3]) {
+  const uint64_t layer = (uint64_t)size[0] * size[1];
+  return layer > GRID_MOST / size[2] ? 0 : layer * size[2];
+}
+
+uint64_t grid_digest(const grid *g) {
+  digest seen = {0};
+  digest_add(&seen, g->size, sizeof g->size);
+  digest_add(&seen, g->origin, sizeof g->origin);
+  digest_add(&seen, g->spacing, sizeof g->spacing);
+  return digest_value(&seen);
+}
+
+static float place(const grid *g, int axis, uint64_t index) {
+  return (float)(g->origin[axis] + (double)index * g->spacing[axis]);
+}
+
+void grid_points(const grid *g, uint64_t first, size_t n, slab_ray *points) {
+  const uint64_t row = first / g->size[0];
+  uint64_t i = first % g->size[0], j = row % g->size[1], k = row / g->size[1];
+  for (size_t p = 0; p < n; p++) {
+    points[p] = (slab_ray){.origin = {place(g, 0, i), place(g, 1, j), place(g, 2, k)}, .t_max = INFINITY};
+    if (++i < g->size[0]) continue;
+    i = 0;
+    if (++j < g->size[1]) continue;
+    j = 0;
+    k++;
+  }
+}

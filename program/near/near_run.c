@@ -1,0 +1,182 @@
+/* Points, batch by batch: while one batch is measured, the next is read and the one before it is written. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "program/io/errors.h"
+#include "program/io/pipeline.h"
+#include "program/near/near.h"
+
+/* Points of a batch: 12 MiB, and three times as much for their results. READ_ROWS: of them at once. */
+enum { NEAR_BATCH = 1 << 20, READ_ROWS = 1 << 12 };
+
+typedef struct slot {
+  float *points; /* three a point */
+  void *results;
+  size_t n;
+} slot;
+
+typedef struct batches {
+  near_job *job;
+  slot slots[PIPELINE_SLOTS]; /* batch b uses slot b % slot_count */
+  uint64_t slot_count;
+  size_t capacity;
+  bool ended;         /* no more points can be read */
+  uint64_t first;     /* the index of the first point that is measured */
+  uint64_t read;      /* points that the device has been asked for */
+  uint64_t written;
+  slab_ray rows[READ_ROWS];
+} batches;
+
+static slot *slot_of(batches *all, uint64_t batch) { return &all->slots[batch % all->slot_count]; }
+
+/* ---- the stages ------------------------------------------------------------- */
+
+static int read_some(batches *all, slot *s) {
+  const size_t room = all->capacity - s->n, wanted = room < READ_ROWS ? room : READ_ROWS;
+  size_t got = 0;
+  if (ray_source_read(all->job->points, wanted, all->rows, &got)) return -1;
+  for (size_t i = 0; i < got; i++)
+    memcpy(s->points + 3 * (s->n + i), all->rows[i].origin, sizeof all->rows[i].origin);
+  s->n += got;
+  all->ended = got == 0;
+  return 0;
+}
+
+static int read_batch(pipeline *line, void *user, uint64_t batch) {
+  batches *all = user;
+  slot *s = slot_of(all, batch);
+  (void)line;
+  s->n = 0;
+  while (s->n < all->capacity && !all->ended)
+    if (read_some(all, s)) return EXIT_FAILED;
+  return s->n > 0 ? EXIT_DONE : PIPELINE_END;
+}
+
+static slab_status measure(const near_job *job, slot *s, const slab_point_options *options) {
+  switch ((slab_point_query)job->options->query) {
+    case SLAB_CLOSEST_POINTS:
+      return slab_closest_points(job->scene, s->points, s->n, s->results, options);
+    case SLAB_CLOSEST_DISTANCES:
+      return slab_closest_distances(job->scene, s->points, s->n, s->results, options);
+    case SLAB_POINTS_WITHIN:
+      return slab_points_within(job->scene, s->points, s->n, s->results, options);
+  }
+  return SLAB_INVALID_ARGUMENT;
+}
+
+static int check(batches *all, const slot *s, const slab_point_options *used) {
+  near_job *job = all->job;
+  slab_check_report report = {0};
+  slab_point_options options = *used;
+  options.progress = NULL;
+  const slab_status status = slab_check_points(job->scene, (slab_point_query)job->options->query, s->points, s->n,
+                                               s->results, &options, &report);
+  if (status != SLAB_OK) return complain_status(status, "--check");
+  check_tally_add(&job->tally.check, &report, "point", all->first + all->read);
+  return EXIT_DONE;
+}
+
+static bool is_valid(const float p[3]) {
+  return fabsf(p[0]) <= 0x1p60f && fabsf(p[1]) <= 0x1p60f && fabsf(p[2]) <= 0x1p60f;
+}
+
+/* Finds the first invalid point of all, in a batch that has some. */
+static void note_invalid(near_tally *tally, uint64_t invalid, uint64_t first, const slot *s) {
+  tally->invalid += invalid;
+  for (size_t i = 0; i < s->n && tally->first_invalid == UINT64_MAX; i++)
+    if (!is_valid(s->points + 3 * i)) tally->first_invalid = first + i;
+}
+
+static int measure_batch(pipeline *line, void *user, uint64_t batch) {
+  batches *all = user;
+  near_job *job = all->job;
+  slot *s = slot_of(all, batch);
+  uint64_t invalid = 0;
+  slab_point_options options = job->query;
+  (void)line;
+  options.invalid = &invalid;
+  options.progress = progress_of_cast;
+  options.user = &job->line;
+  job->line.base = job->line.first + all->read;
+  progress_await(&job->line, job->device.name);
+  const double begun = seconds_now();
+  const slab_status status = measure(job, s, &options);
+  job->tally.seconds += seconds_now() - begun;
+  if (status != SLAB_OK) return complain_status(status, "the query failed");
+  if (invalid) note_invalid(&job->tally, invalid, all->first + all->read, s);
+  const int code = job->options->check ? check(all, s, &options) : EXIT_DONE;
+  all->read += s->n;
+  progress_at(&job->line, job->line.first + all->read);
+  return code;
+}
+
+static int write_batch(pipeline *line, void *user, uint64_t batch) {
+  batches *all = user;
+  const slot *s = slot_of(all, batch);
+  (void)line;
+  const int code = near_write(all->job, all->first + all->written, s->points, s->results, s->n);
+  if (code == EXIT_DONE) all->written += s->n;
+  return code;
+}
+
+/* ---- all batches ------------------------------------------------------------ */
+
+static int make_slots(batches *all) {
+  const size_t size = slab_point_result_size((slab_point_query)all->job->options->query), n = all->capacity;
+  for (uint64_t i = 0; i < all->slot_count; i++) {
+    slot *s = &all->slots[i];
+    s->points = malloc(n * 3 * sizeof *s->points);
+    s->results = malloc(n * size);
+    if (s->points && s->results) continue;
+    complain("out of memory for batches of %zu %s", n, plural(n, "point", "points"));
+    return EXIT_FAILED;
+  }
+  return EXIT_DONE;
+}
+
+static void free_slots(batches *all) {
+  for (int i = 0; i < PIPELINE_SLOTS; i++) {
+    free(all->slots[i].points);
+    free(all->slots[i].results);
+  }
+}
+
+/* Prints how many points were done before a failure; their results are kept. */
+static void tell_progress(const batches *all) {
+  const near_job *job = all->job;
+  const uint64_t done = job->line.first + all->written;
+  if (done > 0)
+    complain("%" PRIu64 " %s %s %s before", done, plural(done, "point", "points"), plural(done, "was", "were"),
+             job->results || job->image ? "written" : "done");
+}
+
+static int run(batches *all) {
+  static pipeline_stage *const stages[PIPELINE_STAGES] = {read_batch, measure_batch, write_batch};
+  near_job *job = all->job;
+  const uint64_t count = ray_source_count(job->points), resumed = near_resumed(job);
+  all->first = ray_source_first(job->points) + resumed;
+  all->capacity = count < NEAR_BATCH ? (size_t)count + (count == 0) : NEAR_BATCH;
+  all->slot_count = count <= NEAR_BATCH ? 1 : PIPELINE_SLOTS;
+  int code = ray_source_skip(job->points, resumed) ? EXIT_FAILED : make_slots(all);
+  if (code == EXIT_DONE) code = pipeline_run(stages, all, all->slot_count);
+  if (code != EXIT_DONE) tell_progress(all);
+  progress_end(&job->line);
+  free_slots(all);
+  return code;
+}
+
+int near_run(near_job *job) {
+  batches *all = calloc(1, sizeof *all);
+  if (!all) {
+    complain("out of memory");
+    return EXIT_FAILED;
+  }
+  all->job = job;
+  const int code = run(all);
+  free(all);
+  return code;
+}

@@ -1,0 +1,148 @@
+/* Results of points: rows as the library gives them, points of a cloud, or an image of a grid. */
+#include <math.h>
+#include <string.h>
+
+#include "program/io/digest.h"
+#include "program/io/errors.h"
+#include "program/near/near.h"
+
+/* ---- opening ---------------------------------------------------------------- */
+
+static result_row row_of_results(slab_point_query query) {
+  result_row row = {.query = SLAB_ANY};
+  result_row_add_closest(&row, query);
+  return row;
+}
+
+/* A point with its results and, last, its index, as points of hits have it. */
+static result_row row_of_cloud(slab_point_query query) {
+  result_row row = {.query = SLAB_ANY};
+  result_row_add(&row, "x", 'f', 1);
+  result_row_add(&row, "y", 'f', 1);
+  result_row_add(&row, "z", 'f', 1);
+  result_row_add_closest(&row, query);
+  result_row_add(&row, "index", 'D', 1);
+  return row;
+}
+
+/* What decides answers beside the scene and the points. */
+static uint64_t digest_options(const near_job *job) {
+  const uint64_t values[] = {(uint64_t)job->options->query, job->query.mask};
+  digest seen = {0};
+  digest_add(&seen, values, sizeof values);
+  digest_add(&seen, &job->query.radius, sizeof job->query.radius);
+  return digest_value(&seen);
+}
+
+static shard_label label_of(const near_job *job) {
+  shard_label label = ray_source_shard(job->points);
+  if (label.count == 0) return label;
+  label.scene = scene_source_digest(job->options->scene);
+  label.options = digest_options(job);
+  return label;
+}
+
+int near_open_results(near_job *job) {
+  const near_options *options = job->options;
+  const slab_point_query query = (slab_point_query)options->query;
+  const file_format format = (file_format)options->out_format;
+  job->row = row_of_results(query);
+  job->cloud = row_of_cloud(query);
+  if (!options->out) return EXIT_DONE;
+  if (format == FORMAT_VTI)
+    return image_file_open(options->out, &job->grid, &job->row, options->resume, &job->image) ? EXIT_FAILED : EXIT_DONE;
+  const result_options results = {
+      .path = options->out,
+      .format = format,
+      .query = SLAB_ANY,
+      .row = format == FORMAT_PLY ? &job->cloud : &job->row,
+      .resume = options->resume,
+      .rays = ray_source_count(job->points),
+      .first = ray_source_first(job->points),
+      .shard = label_of(job),
+      .labels = scene_source_labels(options->scene),
+  };
+  return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- counting --------------------------------------------------------------- */
+
+static void count_distance(near_tally *tally, float distance) {
+  if (!(distance < INFINITY)) return;
+  tally->found++;
+  tally->sum += (double)distance;
+  tally->least = fmin(tally->least, (double)distance);
+  tally->most = fmax(tally->most, (double)distance);
+}
+
+/* The distance is the first member of a closest point. */
+static void count(near_job *job, const char *results, size_t n) {
+  near_tally *tally = &job->tally;
+  const int bytes = job->options->query == SLAB_POINTS_WITHIN;
+  tally->points += n;
+  for (size_t i = 0; i < n; i++, results += job->row.size) {
+    float distance;
+    if (bytes) {
+      tally->found += *results != 0;
+      continue;
+    }
+    memcpy(&distance, results, sizeof distance);
+    count_distance(tally, distance);
+  }
+}
+
+/* ---- a cloud ---------------------------------------------------------------- */
+
+enum { CLOUD_ROWS = 256 };
+
+/* Packs a row as row_of_cloud lays it out. */
+static void pack_point(const near_job *job, uint64_t index, const float place[3], const char *result, char *packed) {
+  const double number = (double)index;
+  const size_t three = 3 * sizeof(float);
+  memcpy(packed, place, three);
+  memcpy(packed + three, result, job->row.size);
+  memcpy(packed + three + job->row.size, &number, sizeof number);
+}
+
+/* A cloud has no point without a place. */
+static int put_cloud(near_job *job, uint64_t first, const float *points, const char *results, size_t n) {
+  char block[CLOUD_ROWS * RESULT_ROW_MAX];
+  for (size_t i = 0; i < n;) {
+    size_t rows = 0, from = i;
+    for (; i < n && rows < CLOUD_ROWS; i++) {
+      const float *p = points + 3 * i;
+      if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) continue;
+      pack_point(job, first + i, p, results + i * job->row.size, block + rows++ * job->cloud.size);
+    }
+    if (result_file_put_packed(job->results, block, rows, i - from)) return -1;
+  }
+  return 0;
+}
+
+/* ---- results ---------------------------------------------------------------- */
+
+static int put(near_job *job, uint64_t first, const float *points, const void *results, size_t n) {
+  if (job->image) return image_file_put(job->image, results, n);
+  if (!job->results) return 0;
+  if (job->options->out_format == FORMAT_PLY) return put_cloud(job, first, points, results, n);
+  return result_file_put_packed(job->results, results, n, n);
+}
+
+int near_write(near_job *job, uint64_t first, const float *points, const void *results, size_t n) {
+  count(job, results, n);
+  return put(job, first, points, results, n) ? EXIT_FAILED : EXIT_DONE;
+}
+
+int near_commit_results(near_job *job) {
+  result_file *results = job->results;
+  image_file *image = job->image;
+  job->results = NULL;
+  job->image = NULL;
+  if (image) return image_file_commit(image) ? EXIT_FAILED : EXIT_DONE;
+  return results && result_file_commit(results) ? EXIT_FAILED : EXIT_DONE;
+}
+
+void near_discard_results(near_job *job) {
+  result_file_discard(job->results);
+  image_file_discard(job->image);
+}
