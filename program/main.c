@@ -26,7 +26,7 @@ void complain(const char *format, ...) {
 }
 
 static const program_command *const commands[] = {
-    &command_demo, &command_cast,   &command_lidar,  &command_view,  &command_near,    &command_join, &command_rays,
+    &command_demo,   &command_cast,   &command_lidar, &command_view,    &command_near, &command_join,   &command_rays,
     &command_render, &command_verify, &command_bench, &command_devices, &command_info, &command_explain};
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 

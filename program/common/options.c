@@ -82,7 +82,7 @@ static int parse_size(const char *text, size_option *size) {
 }
 
 /* NXxNY has one point along z. */
-static int parse_grid(const char *text, grid_option *grid) {
+static int parse_grid(const char *text, grid_option *given) {
   uint64_t size[3] = {0, 0, 1};
   char *end = NULL;
   int axes = 0;
@@ -92,7 +92,7 @@ static int parse_grid(const char *text, grid_option *grid) {
     if (*end != 'x') break;
   }
   if (axes < 2 || *end != '\0') return 0;
-  for (int axis = 0; axis < 3; axis++) grid->size[axis] = (uint32_t)size[axis];
+  for (int axis = 0; axis < 3; axis++) given->size[axis] = (uint32_t)size[axis];
   return 1;
 }
 

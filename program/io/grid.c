@@ -7,23 +7,24 @@
 #include "program/io/errors.h"
 
 static int refuse_axis(const grid_option *option, int axis, const grid_box *box, const char *why) {
-  complain("--grid: %" PRIu32 " points along %c, where the box %s (from %.9g to %.9g)", option->size[axis],
-           "xyz"[axis], why, box->lower[axis], box->upper[axis]);
+  complain("--grid: %" PRIu32 " points along %c, where the box %s (from %.9g to %.9g)", option->size[axis], "xyz"[axis],
+           why, box -> lower[axis], box -> upper[axis]);
   return -1;
 }
 
+/* A scene has no finite bounds along an axis where lower is infinite, and above upper. */
 static int make_axis(const grid_option *option, int axis, const grid_box *box, grid *g) {
   const double lower = box->lower[axis], upper = box->upper[axis], length = upper - lower;
   const uint32_t size = g->size[axis] = option->size[axis];
-  g->origin[axis] = lower;
+  const int endless = isinf(lower) || isinf(upper);
+  g->origin[axis] = 0;
   g->spacing[axis] = 1;
-  if (size == 1) g->origin[axis] = isinf(lower) && isinf(upper) ? 0 : lower + length / 2;
-  if (size == 1 && isfinite(length) && length > 0) g->spacing[axis] = length;
-  if (size > 1) g->spacing[axis] = length / (size - 1);
+  if (size == 1 && isinf(lower) && isinf(upper)) return 0;
+  if (endless) return refuse_axis(option, axis, box, "has no end; --lower and --upper give one");
   if (lower > upper) return refuse_axis(option, axis, box, "is empty; --lower and --upper give another");
-  if (!isfinite(g->origin[axis]) || (size > 1 && !isfinite(length)))
-    return refuse_axis(option, axis, box, "has no end; --lower and --upper give one");
   if (size > 1 && length <= 0) return refuse_axis(option, axis, box, "has no extent; --margin or --upper give one");
+  g->origin[axis] = size == 1 ? lower + length / 2 : lower;
+  if (length > 0) g->spacing[axis] = size == 1 ? length : length / (size - 1);
   return 0;
 }
 

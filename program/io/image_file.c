@@ -15,9 +15,9 @@ static const char trailer[] = "\n  </AppendedData>\n</VTKFile>\n";
 struct image_file {
   part part;
   result_row row;
-  uint64_t points, old, done;         /* old: of an earlier run, all of whose arrays have them */
-  uint64_t start[RESULT_FIELDS_MAX];  /* where the values of each array begin */
-  uint64_t end;                       /* where the last ends */
+  uint64_t points, old, done;        /* old: of an earlier run, all of whose arrays have them */
+  uint64_t start[RESULT_FIELDS_MAX]; /* where the values of each array begin */
+  uint64_t end;                      /* where the last ends */
   char header[HEADER_MAX];
   size_t header_size;
   unsigned char column[COLUMN_BYTES]; /* values of one field */
@@ -30,8 +30,8 @@ static void add(image_file *file, const char *format, ...) FORMATTED(2, 3);
 static void add(image_file *file, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  file->header_size += (size_t)vsnprintf(file->header + file->header_size, HEADER_MAX - file->header_size, format,
-                                         arguments);
+  file->header_size +=
+      (size_t)vsnprintf(file->header + file->header_size, HEADER_MAX - file->header_size, format, arguments);
   va_end(arguments);
 }
 
@@ -46,8 +46,10 @@ static void add_arrays(image_file *file) {
   uint64_t offset = 0;
   for (int i = 0; i < file->row.field_count; i++) {
     const result_field *field = &file->row.fields[i];
-    add(file, "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%u\" format=\"appended\" offset=\"%" PRIu64
-              "\"/>\n", type_of(field->kind), field->name, field->count, offset);
+    add(file,
+        "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%u\" format=\"appended\" offset=\"%" PRIu64
+        "\"/>\n",
+        type_of(field->kind), field->name, field->count, offset);
     file->start[i] = offset + sizeof offset;
     offset = file->start[i] + array_bytes(file, i);
   }
@@ -60,16 +62,18 @@ static void add_extent(image_file *file, const char *name, const grid *g) {
 }
 
 static void make_header(image_file *file, const grid *g) {
-  add(file, "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" "
-            "header_type=\"UInt64\">\n  <ImageData");
+  add(file,
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" "
+      "header_type=\"UInt64\">\n  <ImageData");
   add_extent(file, "WholeExtent", g);
   add(file, " Origin=\"%.17g %.17g %.17g\"", g->origin[0], g->origin[1], g->origin[2]);
   add(file, " Spacing=\"%.17g %.17g %.17g\">\n    <Piece", g->spacing[0], g->spacing[1], g->spacing[2]);
   add_extent(file, "Extent", g);
   add(file, ">\n      <PointData Scalars=\"%s\">\n", file->row.fields[0].name);
   add_arrays(file);
-  add(file, "      </PointData>\n      <CellData>\n      </CellData>\n    </Piece>\n  </ImageData>\n"
-            "  <AppendedData encoding=\"raw\">\n   _");
+  add(file,
+      "      </PointData>\n      <CellData>\n      </CellData>\n    </Piece>\n  </ImageData>\n"
+      "  <AppendedData encoding=\"raw\">\n   _");
   for (int i = 0; i < file->row.field_count; i++) file->start[i] += file->header_size;
   file->end += file->header_size;
 }

@@ -83,11 +83,10 @@ static slab_ray place_of_row(const float *row, size_t columns) {
 }
 
 static void make_rays(const ray_source *source, const float *row, size_t n, slab_ray *rays) {
-  static slab_ray (*const make[])(const float *, size_t) = {
-      [ROWS_OF_RAYS] = ray_of_row,
-      [ROWS_OF_SEGMENTS] = segment_of_row,
-      [ROWS_OF_POINTS] = point_of_row,
-      [ROWS_OF_PLACES] = place_of_row};
+  static slab_ray (*const make[])(const float *, size_t) = {[ROWS_OF_RAYS] = ray_of_row,
+                                                            [ROWS_OF_SEGMENTS] = segment_of_row,
+                                                            [ROWS_OF_POINTS] = point_of_row,
+                                                            [ROWS_OF_PLACES] = place_of_row};
   const size_t columns = rows_columns(source->rows);
   const ray_options *options = &source->options;
   for (size_t i = 0; i < n; i++, row += columns) {

@@ -28,9 +28,9 @@ typedef struct ray_options {
   real_option t_min, t_max;
   shard_option shard;
   const sweep
-      *sweep;     /* the rays are those of this, and none of the other options but the shard counts; NULL: a file's */
+      *sweep;       /* the rays are those of this, and none of the other options but the shard counts; NULL: a file's */
   const grid *grid; /* the same of points: they are those of this; NULL: a file's */
-  int need_count; /* the number of rays is needed: lines of text and pipes are read once to count them */
+  int need_count;   /* the number of rays is needed: lines of text and pipes are read once to count them */
 } ray_options;
 
 typedef struct ray_source ray_source;

@@ -284,7 +284,8 @@ static json_t *summary(const team_job *job) {
 /* On success rank 0 prints what one process would print; on failure it prints how many rays were done. */
 static int finish(team_job *job, int code) {
   const cast_tally *tally = &job->cast.cast.tally;
-  const uint64_t wrong = tally->check.mismatches + tally->check.oracle_wrong; /* this rank's own, read before the sums */
+  const uint64_t wrong =
+      tally->check.mismatches + tally->check.oracle_wrong; /* this rank's own, read before the sums */
   const char *json = job->cast.options->json;
   gather(job);
   if (code != EXIT_DONE) {

@@ -24,7 +24,8 @@ static const option option_rows[] = {
      0, 0},
     {"--grid", "NXxNYxNZ", OPTION_GRID, PLACE(grid),
      "in place of --points: a grid of so many points over the scene's bounds, x\n"
-     "fastest, ends included; NXxNY has one along z, which lies in the middle", 0, 0},
+     "fastest, ends included; NXxNY has one along z, which lies in the middle",
+     0, 0},
     {"--lower", "X,Y,Z", OPTION_POINT, PLACE(lower), "the grid begins here (default: the scene's bounds)", 0, 0},
     {"--upper", "X,Y,Z", OPTION_POINT, PLACE(upper), "the grid ends here (default: the scene's bounds)", 0, 0},
     {"--margin", "M", OPTION_REAL, PLACE(margin), "widen the scene's bounds so far, on every side", 0, 1e18},
@@ -235,10 +236,10 @@ static void tell(const near_job *job) {
 
 static json_t *summary(const near_job *job) {
   const near_tally *tally = &job->tally;
-  json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "device", job->device.name, "query",
-                           queries[job->options->query], "points", (json_int_t)tally->points, "resumed",
-                           (json_int_t)job->line.first, "found", (json_int_t)tally->found, "invalid",
-                           (json_int_t)tally->invalid);
+  json_t *root =
+      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "device", job->device.name, "query", queries[job->options->query],
+                "points", (json_int_t)tally->points, "resumed", (json_int_t)job->line.first, "found",
+                (json_int_t)tally->found, "invalid", (json_int_t)tally->invalid);
   if (!root) return NULL;
   if (job->options->query != SLAB_POINTS_WITHIN) {
     json_object_set_new(root, "mean", json_number_or_null(mean_of(job)));

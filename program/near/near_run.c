@@ -24,9 +24,9 @@ typedef struct batches {
   slot slots[PIPELINE_SLOTS]; /* batch b uses slot b % slot_count */
   uint64_t slot_count;
   size_t capacity;
-  bool ended;         /* no more points can be read */
-  uint64_t first;     /* the index of the first point that is measured */
-  uint64_t read;      /* points that the device has been asked for */
+  bool ended;     /* no more points can be read */
+  uint64_t first; /* the index of the first point that is measured */
+  uint64_t read;  /* points that the device has been asked for */
   uint64_t written;
   slab_ray rows[READ_ROWS];
 } batches;
@@ -39,8 +39,7 @@ static int read_some(batches *all, slot *s) {
   const size_t room = all->capacity - s->n, wanted = room < READ_ROWS ? room : READ_ROWS;
   size_t got = 0;
   if (ray_source_read(all->job->points, wanted, all->rows, &got)) return -1;
-  for (size_t i = 0; i < got; i++)
-    memcpy(s->points + 3 * (s->n + i), all->rows[i].origin, sizeof all->rows[i].origin);
+  for (size_t i = 0; i < got; i++) memcpy(s->points + 3 * (s->n + i), all->rows[i].origin, sizeof all->rows[i].origin);
   s->n += got;
   all->ended = got == 0;
   return 0;
