@@ -169,6 +169,7 @@ strike cast --mesh ../mesh.obj --rays ../rays.npy --points -o out.csv
 strike cast --instances ../places.txt --of ../mesh.obj --rays ../rays.npy -o out.npy
 strike view --builtin boxes:40 --points ../points.csv --sky 40 -o out.csv --check
 strike view --builtin boxes:40 --points ../points.csv --to ../others.csv --shard 1/2 -o out.npy
+strike near --builtin boxes:40 --grid 5x4x3 -o out.vti --check
 strike rays camera --builtin boxes:40 --size 16x9 -o out.npy
 strike render --builtin boxes:40 --size 16x9 --shade depth -o out.png
 strike demo --size 16x9 -o out.png
@@ -177,6 +178,8 @@ every=7 strike bench --quick --seconds 0 --processor-time --group batch --csv ou
 if [[ $kind == memory ]]; then
   strike cast --mesh ../mesh.obj --rays ../rays.npy -o out.ply
   strike view --builtin boxes:40 --points ../points.csv --suns ../suns.csv -o out.ply --json summary.json
+  strike near --mesh ../mesh.obj --points ../points.csv --shard 1/2 -o out.csv --json summary.json
+  strike near --builtin boxes:40 --points ../others.csv --query distance -o out.ply
   strike lidar --builtin boxes:40 --beams ../angles.csv --poses ../places.txt --spin 5 --shard 1/2 -o out.ply --check
   strike lidar --builtin boxes:40 --fan 3,-5,5 --poses ../places.txt --returns 2 -o out.npy
   strike join ../distance.0.npy ../distance.1.npy -o out.npy
