@@ -92,6 +92,7 @@ void compressed_open(compressed_node *nodes, size_t n) {
     for (int axis = 0; axis < 3; axis++) {
       nodes[i].origin[axis] = 0.0f;
       nodes[i].scales |= COMPRESSED_UNBOUNDED << (8 * axis);
+      nodes[i].planes[axis][0] = nodes[i].planes[axis][1] = 0; /* any other number of steps is +inf to points */
     }
 }
 
