@@ -30,7 +30,9 @@ void nested_transform(random_state *random, float m[12]) {
 }
 
 void nested_rigid(random_state *random, float m[12]) {
-  const float scale = random_below(random, 2) == 0 ? 1.0f : ldexpf(random_between(random, 1.0f, 2.0f), (int)random_below(random, 7) - 3);
+  const float scale = random_below(random, 2) == 0
+                          ? 1.0f
+                          : ldexpf(random_between(random, 1.0f, 2.0f), (int)random_below(random, 7) - 3);
   for (int i = 0; i < 12; i++) m[i] = i % 5 == 0 ? scale : 0;
   if (random_below(random, 3) == 0) m[5 * random_below(random, 3)] *= -1;
   for (int i = 0; i < 3; i++)

@@ -32,16 +32,6 @@ _Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone le
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 
-const native_variant *native_variant_of(const device_scene *on, native_program program, slab_query asked) {
-  const slab_query query = PROGRAM_QUERY(asked);
-  const native_device *n = on->device->opened;
-  const snapshot *scene = on->scene;
-  const bool instances = scene->has_instances, triangles = scene->kinds == 1u << SLAB_TRIANGLE;
-  const native_variant *v =
-      triangles ? n->of[program][query][instances ? KINDS_instanced_triangles : KINDS_triangles] : NULL;
-  return v != NULL ? v : n->of[program][query][instances ? KINDS_instances : KINDS_all];
-}
-
 /* The variant for rays with masks and hits to begin after of their own. */
 static const native_variant *own_variant_of(const device_scene *on, native_program program) {
   const native_device *n = on->device->opened;

@@ -144,7 +144,16 @@ typedef struct native_scene {
 
 /* The variant that casts a query on a scene; NULL: there is none, as for some queries of packets and of interleaved
  * rays. */
-const native_variant *native_variant_of(const device_scene *, native_program, slab_query);
+static inline const native_variant *native_variant_of(const device_scene *on, native_program program,
+                                                      slab_query asked) {
+  const slab_query query = PROGRAM_QUERY(asked);
+  const native_device *n = on->device->opened;
+  const snapshot *scene = on->scene;
+  const bool instances = scene->has_instances, triangles = scene->kinds == 1u << SLAB_TRIANGLE;
+  const native_variant *v =
+      triangles ? n->of[program][query][instances ? KINDS_instanced_triangles : KINDS_triangles] : NULL;
+  return v != NULL ? v : n->of[program][query][instances ? KINDS_instances : KINDS_all];
+}
 
 /* offer.in_flight, as the largest pieces have it. */
 double native_in_flight(const device_scene *);

@@ -1,5 +1,5 @@
-/* Closest points by closed forms: every kind of primitive from outside, inside and its border, ties, masks, radii, what is
- * invalid or void, extremes, instances, scenes that change or are packed, and every refusal. */
+/* Closest points by closed forms: every kind of primitive from outside, inside and its border, ties, masks, radii, what
+ * is invalid or void, extremes, instances, scenes that change or are packed, and every refusal. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -76,10 +76,8 @@ static void expect_exactly(slab_context *context, slab_shape kind, const void *s
 static void sphere_is_near_from_outside_inside_and_its_centre(void **state) {
   const slab_sphere sphere = {{1, 2, 3}, 2};
   const row rows[] = {
-      {{6, 2, 3}, {3, {3, 2, 3}, 0, 0, FACE, 0, 0}},
-      {{1, 2, -7}, {8, {1, 2, 1}, 0, 0, FACE, 0, 0}},
-      {{1, 3, 3}, {1, {1, 4, 3}, 0, 0, FACE, 0, 0}},
-      {{1, 2, 1}, {0, {1, 2, 1}, 0, 0, FACE, 0, 0}},
+      {{6, 2, 3}, {3, {3, 2, 3}, 0, 0, FACE, 0, 0}}, {{1, 2, -7}, {8, {1, 2, 1}, 0, 0, FACE, 0, 0}},
+      {{1, 3, 3}, {1, {1, 4, 3}, 0, 0, FACE, 0, 0}}, {{1, 2, 1}, {0, {1, 2, 1}, 0, 0, FACE, 0, 0}},
       {{1, 2, 3}, {2, {3, 2, 3}, 0, 0, FACE, 0, 0}}, /* its centre: along x */
   };
   EXPECT(*state, SLAB_SPHERE, &sphere, rows);
@@ -91,15 +89,21 @@ static void sphere_is_near_from_outside_inside_and_its_centre(void **state) {
 static void box_is_near_by_faces_edges_and_corners(void **state) {
   const slab_box box = {{0, 0, 0}, {4, 6, 8}};
   const row rows[] = {
-      {{-2, 3, 3}, {2, {0, 3, 3}, 0, 0, FACE, 0, 0}},  {{7, 3, 3}, {3, {4, 3, 3}, 1, 0, FACE, 0, 0}},
-      {{2, -1, 3}, {1, {2, 0, 3}, 2, 0, FACE, 0, 0}},  {{2, 9, 3}, {3, {2, 6, 3}, 3, 0, FACE, 0, 0}},
-      {{2, 3, -5}, {5, {2, 3, 0}, 4, 0, FACE, 0, 0}},  {{2, 3, 9}, {1, {2, 3, 8}, 5, 0, FACE, 0, 0}},
-      {{7, 10, 3}, {5, {4, 6, 3}, 1, 0, EDGE, 0, 0}},  {{2, -3, 12}, {5, {2, 0, 8}, 2, 0, EDGE, 0, 0}},
+      {{-2, 3, 3}, {2, {0, 3, 3}, 0, 0, FACE, 0, 0}},
+      {{7, 3, 3}, {3, {4, 3, 3}, 1, 0, FACE, 0, 0}},
+      {{2, -1, 3}, {1, {2, 0, 3}, 2, 0, FACE, 0, 0}},
+      {{2, 9, 3}, {3, {2, 6, 3}, 3, 0, FACE, 0, 0}},
+      {{2, 3, -5}, {5, {2, 3, 0}, 4, 0, FACE, 0, 0}},
+      {{2, 3, 9}, {1, {2, 3, 8}, 5, 0, FACE, 0, 0}},
+      {{7, 10, 3}, {5, {4, 6, 3}, 1, 0, EDGE, 0, 0}},
+      {{2, -3, 12}, {5, {2, 0, 8}, 2, 0, EDGE, 0, 0}},
       {{-1, -2, -2}, {3, {0, 0, 0}, 0, 0, VERTEX, 0, 0}},
-      {{1, 3, 4}, {1, {0, 3, 4}, 0, 0, FACE, 0, 0}},   {{3.5f, 3, 4}, {0.5f, {4, 3, 4}, 1, 0, FACE, 0, 0}},
-      {{2, 3, 4}, {2, {0, 3, 4}, 0, 0, FACE, 0, 0}},   /* -x and +x are as near: the lower */
-      {{2, 2, 2}, {2, {0, 2, 2}, 0, 0, FACE, 0, 0}},   {{4, 3, 4}, {0, {4, 3, 4}, 1, 0, FACE, 0, 0}},
-      {{4, 6, 8}, {0, {4, 6, 8}, 1, 0, FACE, 0, 0}},   /* the border counts as inside */
+      {{1, 3, 4}, {1, {0, 3, 4}, 0, 0, FACE, 0, 0}},
+      {{3.5f, 3, 4}, {0.5f, {4, 3, 4}, 1, 0, FACE, 0, 0}},
+      {{2, 3, 4}, {2, {0, 3, 4}, 0, 0, FACE, 0, 0}}, /* -x and +x are as near: the lower */
+      {{2, 2, 2}, {2, {0, 2, 2}, 0, 0, FACE, 0, 0}},
+      {{4, 3, 4}, {0, {4, 3, 4}, 1, 0, FACE, 0, 0}},
+      {{4, 6, 8}, {0, {4, 6, 8}, 1, 0, FACE, 0, 0}}, /* the border counts as inside */
   };
   EXPECT(*state, SLAB_BOX, &box, rows);
 }
@@ -126,7 +130,8 @@ static void box_without_bounds_has_the_faces_that_are_left(void **state) {
 static void oriented_box_is_a_box_in_its_frame(void **state) {
   const slab_obb box = {{10, 0, 0}, {1, 2, 3}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}}; /* a quarter turn about z */
   const row rows[] = {
-      {{10, 5, 0}, {4, {10, 1, 0}, 1, 0, FACE, 0, 0}},  {{15, 0, 0}, {3, {12, 0, 0}, 2, 0, FACE, 0, 0}},
+      {{10, 5, 0}, {4, {10, 1, 0}, 1, 0, FACE, 0, 0}},
+      {{15, 0, 0}, {3, {12, 0, 0}, 2, 0, FACE, 0, 0}},
       {{6, -4, 0}, {0x1.cd82b4p+1f, {8, -1, 0}, 0, 0, EDGE, 0, 0}},
       {{10, 0.5f, 0}, {0.5f, {10, 1, 0}, 1, 0, FACE, 0, 0}},
       {{10, 0, 0}, {1, {10, -1, 0}, 0, 0, FACE, 0, 0}},
@@ -164,7 +169,8 @@ static void triangle_is_near_in_each_of_its_regions(void **state) {
 }
 
 static void triangle_without_area_is_a_segment_or_a_point(void **state) {
-  const row point[] = {{{3, 4, 0}, {5, {0, 0, 0}, 0, 0, VERTEX, 0, 0}}, {{0, 0, 0}, {0, {0, 0, 0}, 0, 0, VERTEX, 0, 0}}};
+  const row point[] = {{{3, 4, 0}, {5, {0, 0, 0}, 0, 0, VERTEX, 0, 0}},
+                       {{0, 0, 0}, {0, {0, 0, 0}, 0, 0, VERTEX, 0, 0}}};
   const slab_triangle spot = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   EXPECT(*state, SLAB_TRIANGLE, &spot, point);
   const slab_triangle twice[] = {{{0, 0, 0}, {4, 0, 0}, {4, 0, 0}},
@@ -172,7 +178,8 @@ static void triangle_without_area_is_a_segment_or_a_point(void **state) {
                                  {{0, 0, 0}, {2, 0, 0}, {4, 0, 0}}}; /* the last: on a line */
   const float u[] = {0.25f, 0.25f, 0.5f};
   for (int i = 0; i < 3; i++) {
-    const row rows[] = {{{1, 3, 0}, {3, {1, 0, 0}, u[i], 0, EDGE, 0, 0}}, {{-3, 0, 4}, {5, {0, 0, 0}, 0, 0, VERTEX, 0, 0}}};
+    const row rows[] = {{{1, 3, 0}, {3, {1, 0, 0}, u[i], 0, EDGE, 0, 0}},
+                        {{-3, 0, 4}, {5, {0, 0, 0}, 0, 0, VERTEX, 0, 0}}};
     EXPECT(*state, SLAB_TRIANGLE, &twice[i], rows);
   }
   const slab_triangle other = {{0, 0, 0}, {0, 0, 0}, {4, 0, 0}}; /* ab has no length; bc is as near as ca, and first */
@@ -255,7 +262,8 @@ static void radii_are_closed_in_the_distance_as_reported(void **state) {
 
 static void invalid_points_find_nothing_and_are_counted(void **state) {
   const slab_plane plane = {{0, 0, 1}, 0};
-  const float points[7 * 3] = {NAN, 0, 0, 0, INFINITY, 0, 0, 0, -INFINITY, 0x1.000002p60f, 0, 0, 0x1p60f, 0, 0, 0, 0, -0x1p60f, 0, 0, 1};
+  const float points[7 * 3] = {NAN,     0, 0, 0, INFINITY, 0,        0, 0, -INFINITY, 0x1.000002p60f, 0, 0,
+                               0x1p60f, 0, 0, 0, 0,        -0x1p60f, 0, 0, 1};
   slab_scene *scene = expect_scene(*state, SLAB_PLANE, &plane, 1);
   for (int q = 0; q < SLAB_POINT_QUERY_COUNT; q++) {
     point_answers a = {0};
@@ -266,8 +274,9 @@ static void invalid_points_find_nothing_and_are_counted(void **state) {
     if (q == SLAB_POINTS_WITHIN)
       for (int i = 0; i < 7; i++) assert_int_equal(a.within[i], i >= 4);
     uint64_t wrong = 3; /* a count that is wrong is one mismatch */
-    slab_check_report report = check_of(scene, (slab_point_query)q, points, 7, point_answers_of(&a, (slab_point_query)q),
-                                        &(slab_point_options){.invalid = &wrong});
+    slab_check_report report =
+        check_of(scene, (slab_point_query)q, points, 7, point_answers_of(&a, (slab_point_query)q),
+                 &(slab_point_options){.invalid = &wrong});
     assert_int_equal(report.mismatches, 1);
     assert_non_null(strstr(report.text, "the count of invalid points is 3, the CPU reference has 4"));
     point_answers_free(&a);
@@ -351,10 +360,10 @@ static slab_scene *placed(slab_context *context, slab_scene *model, const float 
 
 static void instances_turn_scale_and_mirror(void **state) {
   const float places[4 * 12] = {
-      1, 0, 0, 10, 0, 1, 0, 0, 0, 0, 1, 0,        /* moved */
-      0, -2, 0, -10, 2, 0, 0, 0, 0, 0, 2, 0,      /* a quarter turn, twice as large */
-      -1, 0, 0, 0, 0, 1, 0, 10, 0, 0, 1, 0,       /* mirrored */
-      0.001f, 0, 0, 0, 0, 0.001f, 0, -10, 0, 0, 0.001f, 0,
+      1,      0,  0, 10,  0, 1,      0, 0,   0, 0, 1,      0, /* moved */
+      0,      -2, 0, -10, 2, 0,      0, 0,   0, 0, 2,      0, /* a quarter turn, twice as large */
+      -1,     0,  0, 0,   0, 1,      0, 10,  0, 0, 1,      0, /* mirrored */
+      0.001f, 0,  0, 0,   0, 0.001f, 0, -10, 0, 0, 0.001f, 0,
   };
   slab_scene *model = model_of(*state), *scene = placed(*state, model, places, 4), *outer;
   slab_closest_point c = ask_one(scene, 10, 0, 3, NULL);
@@ -467,7 +476,8 @@ static void wrong_answers_are_seen(void **state) {
   const float point[3] = {2, 3, 3};
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, triangles, 2);
   const slab_closest_point right = ask_one(scene, 2, 3, 3, NULL);
-  static const char *const words[] = {"distance", "point[0]", "point[1]", "point[2]", "u", "v", "feature", "primitive", "geometry"};
+  static const char *const words[] = {"distance", "point[0]", "point[1]",  "point[2]", "u",
+                                      "v",        "feature",  "primitive", "geometry"};
   for (int k = 0; k < 9; k++) {
     slab_closest_point c = right;
     float value;
@@ -486,9 +496,11 @@ static void wrong_answers_are_seen(void **state) {
   for (int i = 0; i < 4; i++)
     assert_int_equal(check_of(scene, SLAB_CLOSEST_DISTANCES, point, 1, &distances[i], NULL).oracle_wrong, 1);
   const uint8_t within = 1;
-  assert_int_equal(check_of(scene, SLAB_POINTS_WITHIN, point, 1, &within, &(slab_point_options){.radius = 2}).oracle_wrong, 1);
+  assert_int_equal(
+      check_of(scene, SLAB_POINTS_WITHIN, point, 1, &within, &(slab_point_options){.radius = 2}).oracle_wrong, 1);
   const uint8_t not_within = 0;
-  assert_int_equal(check_of(scene, SLAB_POINTS_WITHIN, point, 1, &not_within, &(slab_point_options){.radius = 4}).oracle_wrong, 1);
+  assert_int_equal(
+      check_of(scene, SLAB_POINTS_WITHIN, point, 1, &not_within, &(slab_point_options){.radius = 4}).oracle_wrong, 1);
   slab_scene_destroy(scene);
 }
 
@@ -539,7 +551,8 @@ static void every_refusal_names_what_is_wrong(void **state) {
           SLAB_INVALID_ARGUMENT, "mask");
   REFUSED(slab_check_points(NULL, SLAB_CLOSEST_POINTS, points, 2, c, NULL, &report), SLAB_INVALID_ARGUMENT,
           "slab_check_points: scene is NULL");
-  REFUSED(slab_check_points(scene, SLAB_CLOSEST_POINTS, points, 2, c, NULL, NULL), SLAB_INVALID_ARGUMENT, "report is NULL");
+  REFUSED(slab_check_points(scene, SLAB_CLOSEST_POINTS, points, 2, c, NULL, NULL), SLAB_INVALID_ARGUMENT,
+          "report is NULL");
   REFUSED(slab_check_points(scene, SLAB_CLOSEST_POINTS, NULL, 2, c, NULL, &report), SLAB_INVALID_ARGUMENT,
           "points is NULL");
   REFUSED(slab_check_points(scene, SLAB_CLOSEST_POINTS, points, 2, NULL, NULL, &report), SLAB_INVALID_ARGUMENT,
