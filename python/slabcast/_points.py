@@ -35,7 +35,12 @@ class Points:
     """Points with a radius and a mask, of all or of each."""
 
     def __init__(
-        self, points: Array, places: NDArray[np.float32], radius: Array, mask: Array, progress: Optional[ProgressFunction]
+        self,
+        points: Array,
+        places: NDArray[np.float32],
+        radius: Array,
+        mask: Array,
+        progress: Optional[ProgressFunction],
     ) -> None:
         """places: the range of the scene, (2, 3)."""
         self.array = float_array("points", points, places=(places,), of_rays=True)

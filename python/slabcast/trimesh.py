@@ -232,9 +232,9 @@ def _local(points: NDArray[np.float64], origin: NDArray[np.float64], scale: floa
 
 
 def closest_point(mesh: Any, points: ArrayLike) -> tuple[Locations, NDArray[np.float64], Ids]:
-    """As trimesh.proximity.closest_point: of each point (n, 3) the closest one of the mesh (n, 3), its distance (n,) and
-    its triangle (n,), which is found in float32 about the mesh and told in float64. Where there is none, the point is
-    NaN, the distance inf and the triangle -1."""
+    """As trimesh.proximity.closest_point: of each point (n, 3) the closest one of the mesh (n, 3), its distance (n,)
+    and its triangle (n,), which is found in float32 about the mesh and told in float64. Where there is none, the point
+    is NaN, the distance inf and the triangle -1."""
     from trimesh.triangles import closest_point as located_on
 
     given = _rows("points", points)

@@ -1,4 +1,4 @@
-"""Closest points: against brute force in float64, against the library's own check, and as trimesh and Open3D have them."""
+"""Closest points: against brute force in float64, the library's own check, and as trimesh and Open3D have them."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,8 @@ def distances(vertices, faces, points):
     v = np.einsum("pti,ti->pt", np.cross(b - a, foot), normal)
     square = np.einsum("ti,ti->t", normal, normal)
     inside = (u > 0) & (v > 0) & (u + v < square)
-    edges = np.min([np.linalg.norm(points[:, None] - on_segments(points, *ends), axis=-1) for ends in ((a, b), (b, c), (c, a))], axis=0)
+    sides = (a, b), (b, c), (c, a)
+    edges = np.min([np.linalg.norm(points[:, None] - on_segments(points, *ends), axis=-1) for ends in sides], axis=0)
     return np.where(inside, np.abs(depth) * np.sqrt(square), edges)
 
 
