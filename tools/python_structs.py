@@ -101,7 +101,10 @@ def record(name: str) -> str:
     for _, kind, _, member, counts in members(name):
         shape = f", ({', '.join(map(str, counts))},)" if counts else ""
         items.append(f'("{member}", "{NUMPY[kind]}"{shape})')
-    return listed(f"{name.upper()} = np.dtype(", items, ")")
+    line = listed(f"{name.upper()} = np.dtype(", items, ")")
+    if "\n" not in line:
+        return line
+    return "\n".join([f"{name.upper()} = np.dtype(", "    [", *(f"        {item}," for item in items), "    ]", ")"])
 
 
 def progress() -> str:

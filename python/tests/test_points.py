@@ -126,8 +126,10 @@ def test_open3d_has_closest_points(points):
     vertices, faces = shapes.torus()
     scene.add_triangles(vertices, faces)
     want = distances(vertices, faces, points).min(axis=1)
-    found = {name: np.asarray(value.numpy() if hasattr(value, "numpy") else value) for name, value in
-             scene.compute_closest_points(points).items()}
+    found = {
+        name: np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+        for name, value in scene.compute_closest_points(points).items()
+    }
     assert {name: (value.shape, value.dtype.str) for name, value in found.items()} == {
         "points": ((400, 3), "<f4"),
         "geometry_ids": ((400,), "<u4"),
