@@ -270,7 +270,7 @@ static int finish(near_job *job) {
   return check_tally_is_bad(&job->tally.check) ? EXIT_MISMATCH : EXIT_DONE;
 }
 
-static int near(const near_options *options) {
+static int run_near(const near_options *options) {
   near_job job = {.options = options, .start = seconds_now()};
   int code = EXIT_FAILED;
   if (probe(options, options->out) || probe(options, options->json)) return code;
@@ -298,7 +298,7 @@ static int command_main(int argc, char **argv) {
   int code = options_parse(&command, argc, argv, &options, NULL);
   if (options.shard.count > 0) scene_source_make_digest(options.scene); /* for its label */
   if (code == OPTIONS_RUN) code = check_options(&options);
-  if (code == OPTIONS_RUN) code = near(&options);
+  if (code == OPTIONS_RUN) code = run_near(&options);
   scene_source_destroy(options.scene);
   return code;
 }
