@@ -90,9 +90,15 @@ for query in closest distance within; do
   check_image 11,7,5 -1,-2,0 1,2,3 --lower -1,-2,0 --upper 1,2,3 --query $query --radius 1.5
 done
 check_image 20,1,9 -3,-1,-2 1,2,0.5 --lower -3,-1,-2 --upper 1,2,0.5
+check_image 60,50,40 -1,-1,-1 1,1,1 --lower -1,-1,-1 --upper 1,1,1
 check_image 6,5,1 0,0,0.5 1,1,0.5 --lower 0,0,0.5 --upper 1,1,0.5
-bounds=$(slabcast near "${knot[@]}" --grid 2x2x2 --query distance -o - --out ply 2>&1 || true)
-[[ $bounds == *"ply wants a file"* ]] || fail "ply in a pipe: $bounds"
+# More points than a batch has, by each way to write.
+many=(--builtin knot:100 --grid 128x128x80 --query distance)
+for form in npy vti txt; do slabcast near "${many[@]}" -o many.$form; done
+size=$((4 * 128 * 128 * 80))
+head -c -30 many.vti | tail -c $size | cmp - <(npy_data many.npy) || fail "the image of many points is another"
+(($(wc -l <many.txt) == 128 * 128 * 80)) || fail "$(wc -l <many.txt) lines of many points"
+slabcast near "${many[@]}" --shard 1/2 -o - --out text | cmp - <(tail -n +$((64 * 128 * 80 + 1)) many.txt) || fail "the second half is another"
 
 # ---- shards, and parts that go on to the same bytes ----
 slabcast near "${knot[@]}" --grid 60x50x40 -o whole.npy
@@ -155,6 +161,7 @@ refuse 2 "option --radius: \"-1\" is not a number from 0 to inf" --points two.tx
 refuse 2 "vti is an image of a grid, and points of a file are none" --points two.txt -o bad.vti
 refuse 2 "vti is an image of a whole grid, which --shard divides" --grid 2x2x2 --shard 0/2 -o bad.vti
 refuse 2 "vti wants a file, neither stdout nor a pipe" --grid 2x2x2 -o - --out vti
+refuse 2 "ply wants a file, neither stdout nor a pipe" --grid 2x2x2 -o - --out ply
 refuse 2 "--resume wants -o FILE" --grid 2x2x2 -o - --resume
 refuse 2 "xyz files cannot be written, only npy, raw, bin, txt, csv, ply or vti" --grid 2x2x2 -o bad.xyz
 expect_refusal 2 "the scene is missing" slabcast near --points two.txt

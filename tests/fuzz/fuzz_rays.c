@@ -40,13 +40,13 @@ static long read_rays(const ray_options *options, uint64_t skipped, size_t step,
   return failed ? -1 : (long)count;
 }
 
-/* Points take as few bytes as rays, or fewer: "0,0,0". */
-static void read_as_points(const ray_options *options, size_t size) {
-  const size_t room = size / 5 + 2;
+/* Points take as few bytes as rays, or fewer: "0,0". */
+static void read_as_points(const ray_options *options, size_t size, ray_rows of) {
+  const size_t room = size / 3 + 2;
   slab_ray *points = malloc(room * sizeof *points);
   ray_options of_points = *options;
   claim(points != NULL);
-  of_points.of = ROWS_OF_POINTS;
+  of_points.of = of;
   const long count = read_rays(&of_points, 0, room, points, room);
   for (long i = 0; i < count; i++) claim(points[i].t_min == 0 && points[i].t_max > FLT_MAX);
   free(points);
@@ -124,7 +124,8 @@ long fuzz_one(const uint8_t *data, size_t size) {
   if (format == FORMAT_RAW && count > 0) claim(memcmp(rays, data, size) == 0);
   if (format == FORMAT_NPY) header_survives(data, size);
   read_other_ways(options, data, size, rays, count);
-  read_as_points(&options, size);
+  read_as_points(&options, size, ROWS_OF_POINTS);
+  read_as_points(&options, size, ROWS_OF_PLACES);
   free(rays);
   return count < 0 ? FUZZ_REFUSED : count;
 }
