@@ -98,6 +98,8 @@ for form in npy vti txt; do slabcast near "${many[@]}" -o many.$form; done
 size=$((4 * 128 * 128 * 80))
 head -c -30 many.vti | tail -c $size | cmp - <(npy_data many.npy) || fail "the image of many points is another"
 (($(wc -l <many.txt) == 128 * 128 * 80)) || fail "$(wc -l <many.txt) lines of many points"
+slabcast near "${many[@]}" -o many.ply
+[[ $(tail -c 8 many.ply | od -An -t f8 | tr -d ' ') == 1310719 ]] || fail "the last point of many has another index"
 slabcast near "${many[@]}" --shard 1/2 -o - --out text | cmp - <(tail -n +$((64 * 128 * 80 + 1)) many.txt) || fail "the second half is another"
 
 # ---- shards, and parts that go on to the same bytes ----
@@ -129,6 +131,11 @@ slabcast near "${grid[@]}" --query distance -o distance.vti
 resume distance.vti "${grid[@]}" --query distance
 cp whole.vti short.vti
 truncate -s -1 short.vti
+# The same box, so that the answers alone are others: the last 65,536 are compared.
+box=(--grid 60x50x40 --lower -1,-1,-1 --upper 1,1,1)
+slabcast near "${knot[@]}" "${box[@]}" -o one.vti
+expect_refusal 1 "holds other results: it was made from other rays, another scene" slabcast near --builtin knot:900 "${box[@]}" \
+  -o one.vti --resume
 expect_refusal 1 "holds other results" slabcast near "${grid[@]}" -o short.vti --resume
 head -c 100 whole.vti >early.vti.part
 expect_exit 0 slabcast near "${grid[@]}" -o early.vti --resume
