@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # flipped.sh [FLIPS] [SEED]: `cast --check` ends with 3 and names a ray when a bit of what it reads back is flipped, every
-# time, and `view --check` a point. Runs under the flipping layer (OPENCL_LAYERS).
+# time, and `view --check` and `near --check` a point. Runs under the flipping layer (OPENCL_LAYERS).
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
 flips=${1:-6} seed=${2:-20260101}
@@ -41,4 +41,17 @@ for ((i = 0; i < flips; i++)); do
   grep -q ' 1 flipped$' report || fail "nothing was flipped by SLAB_FLIP=$SLAB_FLIP: $(<report)"
   expect_stderr "slabcast: mismatch at point" "5 points checked, 1 differs from its rays"
 done
-echo "$((2 * flips)) bits flipped, $((2 * flips)) seen by --check"
+
+# Closest points, their distances, and what is within a radius.
+points=(closest distance within)
+for ((i = 0; i < flips; i++)); do
+  near=(near --builtin boxes:40 --points others.txt --radius 5 --query "${points[i % 3]}" --check)
+  unset SLAB_FLIP
+  expect_exit 0 slabcast "${near[@]}"
+  reads=$(sed -n 's/.*: \([0-9]*\) read-backs.*/\1/p' report)
+  export SLAB_FLIP=$((1 + RANDOM % reads)):$((RANDOM * 32768 + RANDOM))
+  expect_exit 3 slabcast "${near[@]}" -o out.raw
+  grep -q ' 1 flipped$' report || fail "nothing was flipped by SLAB_FLIP=$SLAB_FLIP: $(<report)"
+  expect_stderr "slabcast: mismatch at point"
+done
+echo "$((3 * flips)) bits flipped, $((3 * flips)) seen by --check"
