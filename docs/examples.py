@@ -587,12 +587,14 @@ def near(*arguments: str) -> None:
 
 
 def slice_of(work: Path, lower: list[float], upper: list[float], wide: int, flat: int) -> np.ndarray:
-    """Colours of the distances in a slice through the knot, an axis of which is `flat`: lines of equal distance, and the
-    surface itself white."""
+    """Colours of the distances in a slice across the axis `flat` of the knot: lines of equal distance, and the surface
+    itself white."""
     sizes = [1 if axis == flat else size for axis, size in enumerate((wide, 2 * HEIGHT, 2 * HEIGHT))]
     place = [f"--{name}={','.join(map(str, end))}" for name, end in (("lower", lower), ("upper", upper))]
     path, axis = work / f"slice{flat}.npy", 1 if flat == 2 else 2
-    near("--builtin", "knot:200000", "--grid", "x".join(map(str, sizes)), *place, "--query", "distance", "-o", str(path))
+    near(
+        "--builtin", "knot:200000", "--grid", "x".join(map(str, sizes)), *place, "--query", "distance", "-o", str(path)
+    )
     field = np.load(path).reshape(2 * HEIGHT, wide)[::-1]  # x is fastest, and pixels begin at the top
     pixel = (upper[axis] - lower[axis]) / (2 * HEIGHT)
     colors = ramp(field / 0.6, *FIELD)
@@ -623,16 +625,37 @@ WORN = (0x2F5FB3, 0x35A7EA, 0x86ECE4, 0xFFE08A, 0xFF8A3C, 0xF0305A)
 
 
 def scan_of_knot(work: Path) -> Path:
-    """Points of a scanner on the knot, with noise of 0.003, and a worn place where a part of the surface lies deeper."""
+    """Points of a scanner on the knot, with noise of 0.003, and a worn place where the surface lies deeper."""
     rays, hits, points = work / "rays.npy", work / "hits.npy", work / "scan.npy"
-    run(str(BIN / "slabcast"), "rays", "random", "--builtin", "knot:200000", "--count", "1500000", "--seed", "4", "-o",
-        str(rays))
-    run(str(BIN / "slabcast"), "cast", "--builtin", "knot:200000", "--rays", str(rays), "--points", "--face-forward",
-        "-o", str(hits))
+    run(
+        str(BIN / "slabcast"),
+        "rays",
+        "random",
+        "--builtin",
+        "knot:200000",
+        "--count",
+        "1500000",
+        "--seed",
+        "4",
+        "-o",
+        str(rays),
+    )
+    run(
+        str(BIN / "slabcast"),
+        "cast",
+        "--builtin",
+        "knot:200000",
+        "--rays",
+        str(rays),
+        "--points",
+        "--face-forward",
+        "-o",
+        str(hits),
+    )
     found = np.load(hits)
     found = found[slabcast.is_hit(found)]
     places, rng = np.stack([found[axis] for axis in "xyz"], axis=-1), np.random.default_rng(6)
-    worn = np.exp(-(np.linalg.norm(places - [0.55, -0.45, 0.25], axis=-1) / 0.22) ** 2)
+    worn = np.exp(-((np.linalg.norm(places - [0.55, -0.45, 0.25], axis=-1) / 0.22) ** 2))
     moved = rng.normal(0, 0.003, len(places)) - 0.03 * worn
     np.save(points, (places + moved[:, None] * found["normal"]).astype(np.float32))
     return points

@@ -24,7 +24,8 @@ grep -qF "warning: 1 of 4 points is invalid and finds nothing" near.err || fail 
 grep -qF "the first is point 3, counted from 0" near.err || fail "another point: $(<near.err)"
 echo 0 0 0 2 >sphere.txt
 printf 'v 0 0 0\nv 4 0 0\nv 0 4 0\nf 1 2 3\n' >triangle.obj
-expect_near $'distance\n3\n0.5\n2' --spheres sphere.txt --points <(printf '%s\n' "5 0 0" "0 1.5 0" "0 0 0") --query distance
+expect_near $'distance\n3\n0.5\n2' --spheres sphere.txt --query distance --points \
+  <(printf '%s\n' "5 0 0" "0 1.5 0" "0 0 0")
 near --mesh triangle.obj --points <(printf '%s\n' "1 1 2" "2 -3 0" "-3 -4 0") | cut -d, -f1-7 >face.txt
 expect_text "$(cut -d, -f1-7 <<<"$names")
 2,1,1,0,0.25,0.25,0
@@ -36,7 +37,8 @@ printf '%s\n' "-2 0.5 0.25" "-2.5 0.5 0.5" >two.txt
 expect_near $'within\n1\n0' --boxes box.txt --points two.txt --query within --radius 3
 expect_near $'distance\n3\ninf' --boxes box.txt --points two.txt --query distance --radius 3
 expect_near $'distance\n3\n3.5' --boxes box.txt --points two.txt --query distance --radius inf
-expect_near $'distance\n0.0766558647\n0.598076105' --boxes box.txt --spheres sphere.txt --points two.txt --query distance --mask 2
+expect_near $'distance\n0.0766558647\n0.598076105' --boxes box.txt --spheres sphere.txt --points two.txt --mask 2 \
+  --query distance
 : >none.txt
 expect_near $'distance\ninf\ninf' --boxes none.txt --points two.txt --query distance
 
@@ -100,7 +102,8 @@ head -c -30 many.vti | tail -c $size | cmp - <(npy_data many.npy) || fail "the i
 (($(wc -l <many.txt) == 128 * 128 * 80)) || fail "$(wc -l <many.txt) lines of many points"
 slabcast near "${many[@]}" -o many.ply
 [[ $(tail -c 8 many.ply | od -An -t f8 | tr -d ' ') == 1310719 ]] || fail "the last point of many has another index"
-slabcast near "${many[@]}" --shard 1/2 -o - --out text | cmp - <(tail -n +$((64 * 128 * 80 + 1)) many.txt) || fail "the second half is another"
+slabcast near "${many[@]}" --shard 1/2 -o - --out text | cmp - <(tail -n +$((64 * 128 * 80 + 1)) many.txt) ||
+  fail "the second half is another"
 
 # ---- shards, and parts that go on to the same bytes ----
 slabcast near "${knot[@]}" --grid 60x50x40 -o whole.npy
@@ -132,7 +135,7 @@ resume distance.vti "${grid[@]}" --query distance
 cp whole.vti short.vti
 truncate -s -1 short.vti
 # The same box, so that the answers alone are others: the last 65,536 are compared.
-box=(--grid 60x50x40 --lower -1,-1,-1 --upper 1,1,1)
+box=(--grid 60x50x40 "--lower=-1,-1,-1" "--upper=1,1,1")
 slabcast near "${knot[@]}" "${box[@]}" -o one.vti
 expect_refusal 1 "holds other results: it was made from other rays, another scene" slabcast near --builtin knot:900 "${box[@]}" \
   -o one.vti --resume
