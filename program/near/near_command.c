@@ -173,7 +173,6 @@ static grid_box box_of(const near_job *job) {
   return box;
 }
 
-/* A grid needs the bounds of the scene, which so is opened before. */
 static int open_points(near_job *job) {
   const near_options *options = job->options;
   const grid_box box = box_of(job);
@@ -195,6 +194,14 @@ static int open_scene(near_job *job) {
       .device = options->device, .layout = (slab_layout)options->layout, .threads = (uint32_t)options->threads};
   return scene_source_open(options->scene, &context, (slab_tree)options->tree, &job->context, &job->scene, &job->stats,
                            &job->device);
+}
+
+/* A grid needs the bounds of the scene. A file that cannot be read is told before a scene is built. */
+static int open_inputs(near_job *job) {
+  const int of_file = job->options->points != NULL;
+  int code = of_file ? open_points(job) : EXIT_DONE;
+  if (code == EXIT_DONE) code = open_scene(job);
+  return code == EXIT_DONE && !of_file ? open_points(job) : code;
 }
 
 static void prepare(near_job *job) {
@@ -274,8 +281,7 @@ static int run_near(const near_options *options) {
   near_job job = {.options = options, .start = seconds_now()};
   int code = EXIT_FAILED;
   if (probe(options, options->out) || probe(options, options->json)) return code;
-  if ((code = open_scene(&job)) != EXIT_DONE) goto done;
-  if ((code = open_points(&job)) != EXIT_DONE) goto done;
+  if ((code = open_inputs(&job)) != EXIT_DONE) goto done;
   job.query = (slab_point_options){.mask = scene_source_ray_mask(options->scene), .radius = options->radius.value};
   if ((code = near_open_results(&job)) != EXIT_DONE) goto done;
   prepare(&job);
