@@ -372,6 +372,25 @@ static slab_status run_cast_apart(world *w) {
   return slab_cast(w->scene, w->action->with.query, &source, &results, &options);
 }
 
+/* Points: numbers of the world's rays. Many are put in order first. */
+static slab_status run_points(world *w) {
+  enum { MANY = 2000 };
+  static float points[3 * MANY];
+  cast_outcome *to = (void *)w->outcome;
+  const float *numbers = (const float *)(const void *)w->rays;
+  const size_t n = w->action->with.many ? MANY : WORLD_RAYS;
+  for (size_t i = 0; i < 3 * n; i++) points[i] = numbers[i * 7 % (8 * WORLD_RAYS)];
+  const slab_point_options options = {.masks = w->action->with.own ? w->masks : NULL, .invalid = &to->invalid};
+  return slab_closest_points(w->scene, points, n, (void *)to->results, &options);
+}
+
+/* What nobody has asked for: all of it differs. */
+static slab_status run_check_points(world *w) {
+  static const float distances[CHECKED];
+  return slab_check_points(w->scene, SLAB_CLOSEST_DISTANCES, (const float *)(const void *)w->rays, CHECKED, distances,
+                           NULL, (void *)w->outcome);
+}
+
 static slab_status run_tables(world *w) {
   const float angles[] = {1.0f, 20.0f, 300.0f};
   float *to = (float *)(void *)w->outcome;
@@ -643,6 +662,24 @@ const action actions[] = {
      .slow = 1,
      .with = {.query = SLAB_ANY}},
     {.name = "slab_cast, results apart", .begin = begin_committed, .run = run_cast_apart, .may_write = 1},
+    {.name = "slab_closest_points", .begin = begin_committed, .run = run_points, .may_write = 1},
+    {.name = "slab_closest_points, tree, copied, masks",
+     .begin = begin_committed,
+     .run = run_points,
+     .may_write = 1,
+     .with = {IN_A_TREE, .copy = 1, .own = 1}},
+    {.name = "slab_closest_points, many, tree",
+     .begin = begin_committed,
+     .run = run_points,
+     .may_write = 1,
+     .with = {IN_A_TREE, .whole = 1, .many = 1}},
+    {.name = "slab_closest_points, first of its kind",
+     .begin = begin_committed,
+     .run = run_points,
+     .may_write = 1,
+     .fresh = 1,
+     .slow = 1},
+    {.name = "slab_check_points", .begin = begin_committed, .run = run_check_points},
     {.name = "slab_rays_write", .begin = begin_context, .run = run_rays_write},
     {.name = "slab_rays_write, many", .begin = begin_context, .run = run_rays_write, .with = {.many = 1}},
     {.name = "slab_rays_write, first of its kind",
