@@ -118,7 +118,8 @@ arrays() {
   arrays/bin/python "$here/card_arrays.py"
   rm -r arrays
 }
-# Rays that are made on the card, and sums that come back: a city's sky, 1,000 rays a point, and a LiDAR's turns.
+# Rays that are made on the card, and sums that come back: a city's sky, 1,000 rays a point, and a LiDAR's turns. Then
+# how far a grid's points are from a terrain.
 sets() {
   awk -v n="$points" 'BEGIN { srand(7); for (i = 0; i < n; i++) print 300 * rand() - 150, 0.5, 300 * rand() - 150 }' >points.txt
   "$bin/slabcast" view --builtin city:100000 --up y --points points.txt --sky 1000 --device "$device" \
@@ -126,6 +127,8 @@ sets() {
   awk -v n="$turns" 'BEGIN { for (i = 0; i < n; i++) print 1, 0, 0, i, 0, 0, 1, 3, 0, -1, 0, 0 }' >poses.txt
   "$bin/slabcast" lidar --builtin city:100000 --fan 128,-25,15 --poses poses.txt --spin "$firings" --device "$device" \
     --json "$SLABCAST_BACKENDS-lidar.json" ${dry:+--check}
+  "$bin/slabcast" near --builtin terrain:100000 --grid "$grid" --margin 1 --query distance --device "$device" \
+    --json "$SLABCAST_BACKENDS-near.json" ${dry:+--check}
   rm points.txt poses.txt
 }
 export -f listing first arrays sets
@@ -221,9 +224,9 @@ say "$(xargs <about.txt)"
 later='' failed=''
 ((${#drivers[@]})) || failed=yes
 verify=() bench=() kernels=()
-export points=100000 turns=100 firings=1024
+export points=100000 turns=100 firings=1024 grid=300x300x100
 if [[ -n $dry ]]; then
-  points=5 turns=1 firings=40
+  points=5 turns=1 firings=40 grid=2x2x1
   verify=(--rays 500 --group closest) bench=(--quick --seconds 0 --group transfer) kernels=(--side 32 --primitives 1200 --rounds 1)
 fi
 stage listing 60 bash -c listing || true

@@ -44,7 +44,7 @@ INLINE void closest_within(const real lower[3], const real upper[3], real to[3])
 }
 
 /* The greatest squared distance whose root is at most r. The root of r r, rounded, is r. At most the next float has
- * that root too: seen for all r of 0x1p-63 to 0x1p64. */
+ * that root too: seen for every mantissa, of even and of odd exponents. */
 INLINE float closest_limit(float r) {
   if (!(r < 0x1p64f)) return FLOAT_MAX;
   if (r < CLOSEST_LEAST) return 0.0f; /* as no other square is below 2^-126 */
