@@ -198,6 +198,7 @@ def test_contains_forgives_a_hole(ball):
 
 def test_use_makes_it_trimeshs_own(monkeypatch):
     # So that pytest puts back what use() replaces.
+    monkeypatch.setattr(trimesh.proximity, "closest_point", trimesh.proximity.closest_point)
     monkeypatch.setattr(trimesh.ray, "has_embree", trimesh.ray.has_embree)
     if trimesh.ray.has_embree:
         monkeypatch.setattr(trimesh.ray.ray_pyembree, "RayMeshIntersector", None)
@@ -216,6 +217,7 @@ def test_use_makes_it_trimeshs_own(monkeypatch):
 @pytest.fixture
 def put_back(monkeypatch):
     """Puts back what use() replaces."""
+    monkeypatch.setattr(trimesh.proximity, "closest_point", trimesh.proximity.closest_point)
     monkeypatch.setattr(trimesh.ray, "has_embree", trimesh.ray.has_embree)
     if trimesh.ray.has_embree:
         former = trimesh.ray.ray_pyembree.RayMeshIntersector
@@ -256,6 +258,61 @@ def test_use_takes_meshes_that_exist(put_back, make):
     assert held is mesh.ray and bystander.contains([[0, 0, 0], [2, 0, 0]]).tolist() == [True, False]
     slabcast.trimesh.use()  # once more changes nothing
     assert type(mesh.ray) is RayMeshIntersector
+
+
+def proximity_of(mesh, points, surface, normals):
+    """What trimesh.proximity says, by name. Ties of triangles may go either way, so no triangle is among it."""
+    proximity, query = trimesh.proximity, trimesh.proximity.ProximityQuery(mesh)
+    on_surface, distance, _ = query.on_surface(points)
+    inward = {"normals": normals}
+    return {
+        "on_surface": on_surface,
+        "distance": distance,
+        "vertex": query.vertex(points)[0],
+        "signed_distance": query.signed_distance(points),
+        "longest_ray": proximity.longest_ray(mesh, surface - 1e-4 * normals, -normals),
+        "thickness": proximity.thickness(mesh, surface, **inward),
+        "thickness by rays": proximity.thickness(mesh, surface - 1e-4 * normals, method="ray", **inward),
+        "reach": proximity.thickness(mesh, surface, exterior=True, **inward),
+        "max_tangent_sphere": proximity.max_tangent_sphere(mesh, surface, inwards=True, **inward)[1],
+    }
+
+
+@pytest.mark.parametrize("make", MADE)
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_use_answers_points_as_trimesh_does(put_back, make, offset):
+    pytest.importorskip("rtree")
+    pytest.importorskip("scipy")
+    mesh = make().copy()
+    mesh.apply_translation([offset, 0, 0])
+    random = np.random.default_rng(11)
+    points = random.uniform(*mesh.bounds + [[-0.5] * 3, [0.5] * 3], (300, 3))
+    surface, faces = trimesh.sample.sample_surface(mesh, 60, seed=12)
+    asked = mesh, points, surface, mesh.face_normals[faces]
+    own = proximity_of(*asked)
+    slabcast.trimesh.use()
+    assert trimesh.proximity.closest_point is slabcast.trimesh.closest_point
+    found = proximity_of(*asked)
+    # Two places that are equally far within float32's rounding may change places.
+    equal = np.isclose(found.pop("on_surface"), own.pop("on_surface"), rtol=1e-5, atol=1e-6).all(axis=1)
+    assert equal.mean() > 0.98
+    for name, value in found.items():
+        assert np.allclose(value, own[name], rtol=1e-5, atol=1e-6, equal_nan=True), name
+
+
+def test_a_million_points_take_the_memory_of_parts(ball):
+    import tracemalloc
+
+    points = np.random.default_rng(13).uniform(-2, 2, (1_000_000, 3))
+    slabcast.trimesh.closest_point(ball, points[:10])
+    tracemalloc.start()
+    closest, distance, triangles = slabcast.trimesh.closest_point(ball, points)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    returned = closest.nbytes + distance.nbytes + triangles.nbytes
+    assert peak < returned + 180 * len(points)  # trimesh's own takes a box and candidates for each point
+    sample = slice(None, None, 50_000)
+    assert np.allclose(distance[sample], trimesh.proximity.closest_point_naive(ball, points[sample])[1], atol=1e-6)
 
 
 def test_use_leaves_those_that_asked_for_trimeshs_own(put_back):
