@@ -54,7 +54,8 @@ class RaycastingScene:
             vertices = _require("vertex_positions", vertex_positions, np.float32, 3)
             indices = _require("triangle_indices", triangle_indices, np.uint32, 3)
         geometry = self._scene.add_mesh(vertices, indices)
-        self._corners.append(np.asarray(vertices, np.float32)[np.asarray(indices, np.int64)].reshape(-1, 3, 3))
+        positions, corners = _host(vertices).astype(np.float32), _host(indices).astype(np.int64)
+        self._corners.append(positions[corners].reshape(-1, 3, 3))
         return geometry
 
     def cast_rays(self, rays: Any, nthreads: int = 0) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Closest points: against brute force in float64, the library's own check, and as trimesh and Open3D have them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -144,6 +146,33 @@ def test_open3d_has_closest_points(points):
     inside = np.asarray(scene.compute_occupancy(points)) > 0
     assert 0 < inside.sum() < 400
     assert (signed == np.where(inside, -distance, distance)).all()
+
+
+class Tensor:
+    """As Open3D's: DLPack and numpy(), and no array to np.asarray()."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def numpy(self):
+        return self._array
+
+    def __dlpack__(self, **named):
+        return self._array.__dlpack__(**named)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+def test_open3d_takes_meshes_of_tensors(points):
+    vertices, faces = (Tensor(np.array(array)) for array in shapes.torus())
+    mesh = SimpleNamespace(vertex={"positions": vertices}, triangle={"indices": faces})
+    scene, same = RaycastingScene(), RaycastingScene()
+    scene.add_triangles(mesh)
+    same.add_triangles(*shapes.torus())
+    for name, value in scene.compute_closest_points(points).items():
+        other = same.compute_closest_points(points)[name]
+        assert np.array_equal(*(getattr(each, "numpy", lambda each=each: each)() for each in (value, other))), name
 
 
 def test_trimesh_asks_for_closest_points_here(points):
