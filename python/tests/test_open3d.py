@@ -195,6 +195,13 @@ def test_answers_and_types_are_those_of_open3d():
     for name in b:
         assert a[name].dtype == b[name].dtype and len(a[name].shape) == len(b[name].shape)
     random = np.random.default_rng(8)
+    points = random.uniform(-1.5, 1.5, (20, 100, 3)).astype(np.float32)
+    a, b = ours.compute_closest_points(points), theirs.compute_closest_points(points)
+    for name in b:
+        assert type(a[name]) is type(b[name]) and a[name].dtype == b[name].dtype and a[name].shape == b[name].shape
+    for name in ("compute_distance", "compute_signed_distance", "compute_occupancy"):
+        a, b = (getattr(which, name)(points).numpy() for which in (ours, theirs))
+        assert a.dtype == b.dtype and a.shape == b.shape and np.isclose(a, b, atol=1e-6).mean() > 0.999
     extrinsic = np.eye(4)
     extrinsic[:3, :3], extrinsic[:3, 3] = np.linalg.qr(random.normal(size=(3, 3)))[0], [1, 2, 3]
     for camera in (
