@@ -342,7 +342,8 @@ static slab_status build(const device *d, const program_key *key, gpu_program *l
   own_of(d);
   if (like != NULL) handle_get(HANDLE_PROGRAM, NULL, like, "build");
   program_made *p = handle_new(HANDLE_PROGRAM, gpu_of(d)->own, &number);
-  const slab_layout layout = key->source == PROGRAM_COMPRESSED ? SLAB_LAYOUT_COMPRESSED : SLAB_LAYOUT_WIDE;
+  const bool compressed = key->source == PROGRAM_COMPRESSED || key->source == PROGRAM_POINTS_COMPRESSED;
+  const slab_layout layout = compressed ? SLAB_LAYOUT_COMPRESSED : SLAB_LAYOUT_WIDE;
   *p = (program_made){*key, buffers_part_units(d), buffers_part_nodes(d, layout)};
   *built = number;
   seen.builds += like == NULL;
