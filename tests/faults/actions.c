@@ -372,7 +372,8 @@ static slab_status run_cast_apart(world *w) {
   return slab_cast(w->scene, w->action->with.query, &source, &results, &options);
 }
 
-/* Points: numbers of the world's rays. Many are put in order first. */
+/* Points: numbers of the world's rays. Many are put in order first. Distances by SLAB_DISTANCE, within a radius by
+ * SLAB_ANY. */
 static slab_status run_points(world *w) {
   enum { MANY = 2000 };
   static float points[3 * MANY];
@@ -380,7 +381,12 @@ static slab_status run_points(world *w) {
   const float *numbers = (const float *)(const void *)w->rays;
   const size_t n = w->action->with.many ? MANY : WORLD_RAYS;
   for (size_t i = 0; i < 3 * n; i++) points[i] = numbers[i * 7 % (8 * WORLD_RAYS)];
-  const slab_point_options options = {.masks = w->action->with.own ? w->masks : NULL, .invalid = &to->invalid};
+  const slab_query query = w->action->with.query;
+  const slab_point_options options = {.masks = w->action->with.own ? w->masks : NULL,
+                                      .radius = query == SLAB_ANY ? 1.0f : 0.0f,
+                                      .invalid = &to->invalid};
+  if (query == SLAB_DISTANCE) return slab_closest_distances(w->scene, points, n, (void *)to->results, &options);
+  if (query == SLAB_ANY) return slab_points_within(w->scene, points, n, (void *)to->results, &options);
   return slab_closest_points(w->scene, points, n, (void *)to->results, &options);
 }
 
@@ -679,6 +685,16 @@ const action actions[] = {
      .may_write = 1,
      .fresh = 1,
      .slow = 1},
+    {.name = "slab_closest_distances, tree",
+     .begin = begin_committed,
+     .run = run_points,
+     .may_write = 1,
+     .with = {.query = SLAB_DISTANCE, IN_A_TREE}},
+    {.name = "slab_points_within",
+     .begin = begin_committed,
+     .run = run_points,
+     .may_write = 1,
+     .with = {.query = SLAB_ANY}},
     {.name = "slab_check_points", .begin = begin_committed, .run = run_check_points},
     {.name = "slab_rays_write", .begin = begin_context, .run = run_rays_write},
     {.name = "slab_rays_write, many", .begin = begin_context, .run = run_rays_write, .with = {.many = 1}},
