@@ -344,6 +344,20 @@ static void dropped_and_disabled_primitives_are_not_found(void **state) {
   slab_scene_destroy(scene);
 }
 
+/* A dropped triangle lies far away for the kernels. It is found neither alone nor where the others are not seen. */
+static void dropped_triangles_are_nowhere(void **state) {
+  const slab_triangle dropped = {{NAN, 0, 0}, {1, 0, 0}, {0, 1, 0}}, there = {{0, 0, 2}, {1, 0, 2}, {0, 1, 2}};
+  slab_scene *scene = harness_scene(*state);
+  assert_ok(shape_add_array(scene, SLAB_TRIANGLE, &dropped, 1, &(slab_geometry_options){.skip_invalid = 1}, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_true(ask_one(scene, 0, 0, 0, NULL).geometry == SLAB_MISS);
+  assert_ok(shape_add_array(scene, SLAB_TRIANGLE, &there, 1, &(slab_geometry_options){.mask = 2}, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_true(ask_one(scene, 0, 0, 0, NULL).geometry == 1);
+  assert_true(ask_one(scene, 0, 0, 0, &(slab_point_options){.mask = 1}).geometry == SLAB_MISS);
+  slab_scene_destroy(scene);
+}
+
 /* ---- instances ---- */
 
 static slab_scene *model_of(slab_context *context) {
@@ -463,6 +477,25 @@ static void progress_is_told_and_cancels(void **state) {
   assert_status(slab_check_points(scene, SLAB_CLOSEST_DISTANCES, points, MANY, distances, &options, &report),
                 SLAB_CANCELLED);
   assert_mentions("of 20000 points");
+  free(points);
+  free(distances);
+  slab_scene_destroy(scene);
+}
+
+/* A first chunk has at most 262,144 points. */
+static void every_chunk_has_its_own_radii(void **state) {
+  enum { MANY = 800000 };
+  const slab_sphere sphere = {{0, 0, 0}, 1};
+  slab_scene *scene = expect_scene(*state, SLAB_SPHERE, &sphere, 1);
+  float *points = calloc(3 * MANY, sizeof *points), *distances = harness_room(MANY * sizeof *distances);
+  float *radii = harness_room(MANY * sizeof *radii);
+  for (int i = 0; i < MANY; i++) radii[i] = i < MANY / 2 ? 0.5f : 1.0f;
+  seen s = {0};
+  const slab_point_options options = {.progress = see, .user = &s, .radii = radii};
+  assert_ok(slab_closest_distances(scene, points, MANY, distances, &options));
+  assert_true(s.calls > 1);
+  for (int i = 0; i < MANY; i++) assert_true(distances[i] == (i < MANY / 2 ? INFINITY : 1.0f));
+  free(radii);
   free(points);
   free(distances);
   slab_scene_destroy(scene);
@@ -588,11 +621,13 @@ int main(void) {
       cmocka_unit_test(empty_scene_has_nothing_near),
       cmocka_unit_test(extremes_are_answered),
       cmocka_unit_test(dropped_and_disabled_primitives_are_not_found),
+      cmocka_unit_test(dropped_triangles_are_nowhere),
       cmocka_unit_test(instances_turn_scale_and_mirror),
       cmocka_unit_test(skew_instances_are_refused_by_geometry),
       cmocka_unit_test(packed_scenes_answer_the_same),
       cmocka_unit_test(updates_move_what_is_near),
       cmocka_unit_test(progress_is_told_and_cancels),
+      cmocka_unit_test(every_chunk_has_its_own_radii),
       cmocka_unit_test(wrong_answers_are_seen),
       cmocka_unit_test(the_oracle_knows_ties),
       cmocka_unit_test(every_refusal_names_what_is_wrong),
