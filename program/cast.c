@@ -43,7 +43,7 @@ static const option option_rows[] = {
      0, 0},
     {"--t-min", "T", OPTION_REAL, CAST_PLACE(t_min), "every ray's range begins here, whatever its row says", 0, 0},
     {"--t-max", "T", OPTION_REAL, CAST_PLACE(t_max), "every ray's range ends here, whatever its row says", 0, 0},
-    CAST_OPTION_MASK,
+    OPTION_MASK(cast_options, scene),
     {"--masks", "FILE|-", OPTION_TEXT, CAST_PLACE(own.masks),
      "a mask for each ray, in place of --mask BITS (0 sees nothing): npy of\n"
      "uint32, raw uint32, or text, one a line, decimal or 0x...",

@@ -34,14 +34,6 @@ typedef struct cast_options {
     "-o", "FILE|-", OPTION_TEXT, CAST_PLACE(out), "where results go, - for stdout; without it they are only counted", \
         0, 0                                                                                                          \
   }
-#define CAST_OPTION_MASK                                                          \
-  {                                                                               \
-    "--mask", "BITS|NAME=BITS", OPTION_SCENE, CAST_PLACE(scene),                  \
-        "see only what some of the scene's options add: 1 is the first, 2 the\n"  \
-        "second, 4 the third, their sum several; the 33rd is 1 again (default:\n" \
-        "all); NAME=BITS gives geometries of that name in mesh files other bits", \
-        0, 0                                                                      \
-  }
 #define CAST_OPTIONS_CROSSINGS                                                                                     \
   {"--cull", "none|back|front", OPTION_CHOICE, CAST_PLACE(cull), "drop crossings of back or front faces", 0, 0}, { \
     "--edges", "half-open|closed", OPTION_CHOICE, CAST_PLACE(edges),                                               \

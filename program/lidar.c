@@ -43,7 +43,7 @@ static const option option_rows[] = {
     CAST_OPTION_OUT,
     OPTION_TREE(cast_options, tree),
     OPTION_LAYOUT(cast_options, layout),
-    CAST_OPTION_MASK,
+    OPTION_MASK(cast_options, scene),
     CAST_OPTIONS_CROSSINGS,
     CAST_OPTIONS_NORMALS_POINTS,
     CAST_OPTION_FORMAT,

@@ -197,6 +197,37 @@ typedef struct command_line {
         "device's)",                                                              \
         0, 0                                                                      \
   }
+#define OPTION_MASK(type, member)                                                 \
+  {                                                                               \
+    "--mask", "BITS|NAME=BITS", OPTION_SCENE, offsetof(type, member),             \
+        "see only what some of the scene's options add: 1 is the first, 2 the\n"  \
+        "second, 4 the third, their sum several; the 33rd is 1 again (default:\n" \
+        "all); NAME=BITS gives geometries of that name in mesh files other bits", \
+        0, 0                                                                      \
+  }
+/* Of commands that read points. Sets an int, a file_format. */
+#define OPTION_POINTS_IN(type, member)                                              \
+  {                                                                                 \
+    "--in", "auto|npy|raw|text", OPTION_CHOICE, offsetof(type, member),             \
+        "format of the points (default: by name or first bytes, else text); raw:\n" \
+        "rows of three little-endian float32",                                      \
+        0, 0                                                                        \
+  }
+#define OPTIONS_POINTS_RUN(type, resume, shard)                                      \
+  {"--resume",                                                                       \
+   NULL,                                                                             \
+   OPTION_SWITCH,                                                                    \
+   offsetof(type, resume),                                                           \
+   "go on from FILE.part of an interrupted run with the same points and scene:\n"    \
+   "the same bytes come out; a finished FILE is compared and stays",                 \
+   0,                                                                                \
+   0},                                                                               \
+  {                                                                                  \
+    "--shard", "I/N", OPTION_SHARD, offsetof(type, shard),                           \
+        "only the I-th of N equal slices of the points, counted from 0; `slabcast\n" \
+        "join` puts them together",                                                  \
+        0, 0                                                                         \
+  }
 #define OPTIONS_CAMERA(type, member)                                                     \
   {"--from",                                                                             \
    "X,Y,Z",                                                                              \

@@ -41,15 +41,8 @@ static const option option_rows[] = {
      (double)INFINITY},
     OPTION_TREE(near_options, tree),
     OPTION_LAYOUT(near_options, layout),
-    {"--mask", "BITS|NAME=BITS", OPTION_SCENE, PLACE(scene),
-     "see only what some of the scene's options add: 1 is the first, 2 the\n"
-     "second, 4 the third, their sum several; the 33rd is 1 again (default:\n"
-     "all); NAME=BITS gives geometries of that name in mesh files other bits",
-     0, 0},
-    {"--in", "auto|npy|raw|text", OPTION_CHOICE, PLACE(in),
-     "format of the points (default: by name or first bytes, else text); raw:\n"
-     "rows of three little-endian float32",
-     0, 0},
+    OPTION_MASK(near_options, scene),
+    OPTION_POINTS_IN(near_options, in),
     {"--out", "auto|npy|raw|text|csv|ply|vti", OPTION_CHOICE, PLACE(out_format),
      "format of the results (default: by the name's ending, .npy, .raw or\n"
      ".bin, .txt, .csv, .ply, .vti; without one npy, on a terminal text)\n"
@@ -58,14 +51,7 @@ static const option option_rows[] = {
      0, 0},
     {"--check", NULL, OPTION_SWITCH, PLACE(check),
      "compare every result with the CPU reference, bit by bit; exit code 3\nif one differs", 0, 0},
-    {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
-     "go on from FILE.part of an interrupted run with the same points and scene:\n"
-     "the same bytes come out; a finished FILE is compared and stays",
-     0, 0},
-    {"--shard", "I/N", OPTION_SHARD, PLACE(shard),
-     "only the I-th of N equal slices of the points, counted from 0; `slabcast\n"
-     "join` puts them together",
-     0, 0},
+    OPTIONS_POINTS_RUN(near_options, resume, shard),
     {"--json", "FILE|-", OPTION_TEXT, PLACE(json),
      "write a summary: device, points, found, mean, least, most, seconds, ...", 0, 0},
     OPTIONS_DEVICE(near_options, device, threads),

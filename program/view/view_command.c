@@ -47,15 +47,8 @@ static const option option_rows[] = {
      0, 0},
     OPTION_TREE(view_options, tree),
     OPTION_LAYOUT(view_options, layout),
-    {"--mask", "BITS|NAME=BITS", OPTION_SCENE, PLACE(scene),
-     "see only what some of the scene's options add: 1 is the first, 2 the\n"
-     "second, 4 the third, their sum several; the 33rd is 1 again (default:\n"
-     "all); NAME=BITS gives geometries of that name in mesh files other bits",
-     0, 0},
-    {"--in", "auto|npy|raw|text", OPTION_CHOICE, PLACE(in),
-     "format of the points (default: by name or first bytes, else text); raw:\n"
-     "rows of three little-endian float32",
-     0, 0},
+    OPTION_MASK(view_options, scene),
+    OPTION_POINTS_IN(view_options, in),
     {"--out", "auto|npy|raw|text|csv|ply", OPTION_CHOICE, PLACE(out_format),
      "format of the results (default: by the name's ending, .npy, .raw or\n"
      ".bin, .txt, .csv, .ply; without one npy, on a terminal text)\n"
@@ -65,14 +58,7 @@ static const option option_rows[] = {
      "compare every ray with the CPU reference and every sum with that of single\n"
      "rays, bit by bit; exit code 3 if one differs",
      0, 0},
-    {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
-     "go on from FILE.part of an interrupted run with the same points and scene:\n"
-     "the same bytes come out; a finished FILE is compared and stays",
-     0, 0},
-    {"--shard", "I/N", OPTION_SHARD, PLACE(shard),
-     "only the I-th of N equal slices of the points, counted from 0; `slabcast\n"
-     "join` puts them together",
-     0, 0},
+    OPTIONS_POINTS_RUN(view_options, resume, shard),
     {"--json", "FILE|-", OPTION_TEXT, PLACE(json), "write a summary: device, points, mean, least, most, seconds, ...",
      0, 0},
     OPTIONS_DEVICE(view_options, device, threads),
