@@ -1,64 +1,46 @@
 /* slabcast-mpi cast: distributes the batches of a ray file over the ranks.
  *
- * Batch b belongs to rank b mod size. All ranks have equally many batches, and all batches but the last have the same
- * size. Results of fixed size have a place in the file that follows from the ray's index, so no rank waits for another.
+ * Results of fixed size have a place in the file that follows from the ray's index, so no rank waits for another.
  * The place of SLAB_ALL hits depends on the hits before them. Each round of batches is therefore cast, then placed by
  * an exclusive scan, then written. */
 #include "program/mpi/cast.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/plural.h"
 #include "program/cast.h"
 #include "program/io/errors.h"
-#include "program/io/output.h"
-#include "program/io/text.h"
 #include "program/mpi/complaints.h"
 #include "program/mpi/results.h"
+#include "program/mpi/rows.h"
 #include "program/mpi/scene.h"
-#include "program/mpi/shared_file.h"
-#include "program/os/file.h"
 
 typedef struct team_job {
   team *team;
   cast_job cast;
-  shared_file file; /* the ray file */
+  team_rows rows;
   team_results *results;
-  uint64_t count, batch, rounds;
   uint64_t ray, row; /* current batch: index of its first ray; file row of its next result */
   uint64_t before;   /* SLAB_ALL: rows of the rounds so far */
   int placed;        /* hits of this round have been placed */
   int ended;         /* a rank has failed; this round is the last */
-  slab_ray *rays;
-  own_rows own; /* what each has of its own */
-  void *bytes;  /* file rows of the batch */
-  double read_seconds, write_seconds, scene_seconds;
+  own_rows own;      /* what each ray of the batch has of its own */
+  double write_seconds, scene_seconds;
 } team_job;
 
 /* ---- options --------------------------------------------------------------- */
 
-static int is_stream(const char *path) {
-  os_facts file;
-  return path && (!strcmp(path, "-") || (os_facts_of(path, &file) == 0 && file.kind != OS_FILE));
-}
-
 /* Rejects options that work only for one process. Returns OPTIONS_RUN, or an exit code. */
 static int check_options(const cast_options *options) {
   const char *what = NULL;
-  if (is_stream(options->rays))
+  if (rows_are_streamed(options->rays))
     what = "--rays wants a file: every rank reads at places of its own";
-  else if (is_stream(options->own.masks))
+  else if (rows_are_streamed(options->own.masks))
     what = "--masks wants a file: every rank reads at places of its own";
-  else if (is_stream(options->own.after))
+  else if (rows_are_streamed(options->own.after))
     what = "--after wants a file: every rank reads at places of its own";
-  else if (options->out && output_is_direct(options->out))
-    what = "-o wants a file: every rank writes at places of its own";
-  else if (options->out && options->out_format != FORMAT_NPY && options->out_format != FORMAT_RAW)
-    what = "results are npy or raw: lines of text and points of ply have no places known before";
-  else if (options->resume)
-    what = "--resume is for one process: the ranks leave no beginning to go on from";
+  else
+    what = team_results_refusal(options->out, (file_format)options->out_format, options->resume);
   if (!what) return OPTIONS_RUN;
   complain("%s", what);
   return EXIT_USAGE;
@@ -71,9 +53,7 @@ static int parse(team *t, int argc, char **argv, cast_options *options) {
     code = cast_parse(argc, argv, options);
     if (code == OPTIONS_RUN) code = check_options(options);
   }
-  MPI_Request request;
-  MPI_Ibcast(&code, 1, MPI_INT, 0, t->comm, &request);
-  team_wait(&request);
+  code = team_hear(t, code);
   if (code == OPTIONS_RUN && t->rank > 0) code = cast_parse(argc, argv, options);
   return code;
 }
@@ -81,51 +61,33 @@ static int parse(team *t, int argc, char **argv, cast_options *options) {
 /* ---- opening --------------------------------------------------------------- */
 
 /* Reads only the header; rows are read by MPI-IO. */
-static int open_header(team_job *job) {
+static int open_header(void *user) {
+  team_job *job = user;
   if (cast_open_rays(&job->cast) != EXIT_DONE) return EXIT_FAILED;
   const char *text = ray_source_bytes(job->cast.rays) > 0 ? own_source_text(job->cast.own) : job->cast.options->rays;
-  if (!text) return EXIT_DONE;
-  complain("%s: lines of text have no places known before: make them npy or raw", text);
-  return EXIT_FAILED;
+  return text ? rows_refuse_text(text) : EXIT_DONE;
 }
 
-/* Sets the size of the batches, which is at most that of one process. */
-static int share_out(team_job *job) {
-  const uint64_t size = (uint64_t)job->team->size;
-  job->count = ray_source_count(job->cast.rays);
-  job->rounds = (job->count + size * CAST_BATCH - 1) / (size * CAST_BATCH);
-  job->batch = job->rounds ? (job->count + size * job->rounds - 1) / (size * job->rounds) : 1;
-  job->rays = malloc((size_t)job->batch * sizeof *job->rays);
-  job->bytes = malloc((size_t)job->batch * ray_source_bytes(job->cast.rays));
-  if (job->rays && job->bytes && own_rows_make(job->cast.own, job->batch, &job->own) == 0) return EXIT_DONE;
-  complain("out of memory for batches of %" PRIu64 " %s", job->batch, plural(job->batch, "ray", "rays"));
+static int make_own(team_job *job) {
+  if (own_rows_make(job->cast.own, job->rows.batch, &job->own) == 0) return EXIT_DONE;
+  complain("out of memory for batches of %" PRIu64 " %s", job->rows.batch, plural(job->rows.batch, "ray", "rays"));
   return EXIT_FAILED;
 }
 
 static int open_rays(team_job *job) {
-  team *t = job->team;
-  int code = team_agree(t, t->rank == 0 ? open_header(job) : EXIT_DONE);
-  if (code == EXIT_DONE) code = team_agree(t, t->rank > 0 ? open_header(job) : EXIT_DONE);
-  if (code == EXIT_DONE) code = team_agree(t, share_out(job));
-  if (code != EXIT_DONE) return code;
-  const char *path = job->cast.options->rays;
-  code = team_agree(t, shared_file_open(t, path, path, MPI_MODE_RDONLY, &job->file) ? EXIT_FAILED : EXIT_DONE);
-  if (code != EXIT_DONE) job->file.open = 0; /* closing is collective, but the file is not open on all ranks */
-  return code;
+  int code = team_in_turn(job->team, open_header, job);
+  const rows_options rows = {
+      .path = job->cast.options->rays, .source = job->cast.rays, .batch = CAST_BATCH, .one = "ray", .several = "rays"};
+  if (code == EXIT_DONE) code = team_rows_open(job->team, &rows, &job->rows);
+  return code == EXIT_DONE ? team_agree(job->team, make_own(job)) : code;
 }
 
 static int open_scene(team_job *job) {
   cast_job *cast = &job->cast;
   const cast_options *options = cast->options;
-  int code = team_agree(job->team, team_device(job->team, cast_context(options), &cast->context));
-  if (code != EXIT_DONE) return code;
-  const double start = seconds_now();
-  code = team_scene(job->team, options->scene, cast->context, (slab_tree)options->tree, &cast->scene);
-  if (code != EXIT_DONE) return code;
-  job->scene_seconds = seconds_now() - start;
-  slab_status status = slab_scene_info(cast->scene, &cast->stats);
-  if (status == SLAB_OK) status = slab_context_device(cast->context, &cast->device);
-  return team_agree(job->team, status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene"));
+  const slab_context_options context = cast_context(options);
+  return team_scene_open(job->team, options->scene, &context, (slab_tree)options->tree, &cast->context, &cast->scene,
+                         &cast->stats, &cast->device, &job->scene_seconds);
 }
 
 static int open_results(team_job *job) {
@@ -135,7 +97,7 @@ static int open_results(team_job *job) {
                                   .format = (file_format)options->out_format,
                                   .query = (slab_query)options->query,
                                   .points = options->points,
-                                  .rays = job->count,
+                                  .rays = job->rows.count,
                                   .shard = cast_label(&job->cast)};
   return team_results_open(job->team, &results, &job->results);
 }
@@ -173,12 +135,8 @@ static int place_hits(void *user, uint64_t hits) {
 }
 
 static int read_batch(team_job *job, uint64_t begin, size_t n) {
-  const double start = seconds_now();
-  const size_t row = ray_source_bytes(job->cast.rays);
-  const int failed = shared_file_read(&job->file, ray_source_place(job->cast.rays) + begin * row, job->bytes, n * row);
-  job->read_seconds += seconds_now() - start;
-  if (failed) return EXIT_FAILED;
-  ray_source_convert(job->cast.rays, job->bytes, n, job->rays);
+  const int code = team_rows_read(&job->rows, begin, n);
+  if (code != EXIT_DONE) return code;
   own_source *own = job->cast.own;
   return own_source_go_to(own, begin) || own_source_read(own, n, &job->own) ? EXIT_FAILED : EXIT_DONE;
 }
@@ -186,10 +144,8 @@ static int read_batch(team_job *job, uint64_t begin, size_t n) {
 /* Runs this rank's batch of a round, if any rays are left for it. */
 static int run_batch(team_job *job, uint64_t round) {
   caster *cast = &job->cast.cast;
-  const uint64_t index = round * (uint64_t)job->team->size + (uint64_t)job->team->rank;
-  const uint64_t begin = index * job->batch < job->count ? index * job->batch : job->count;
-  const uint64_t left = job->count - begin;
-  const size_t n = (size_t)(left < job->batch ? left : job->batch);
+  uint64_t begin;
+  const size_t n = team_rows_batch(job->team, &job->rows, round, &begin);
   if (n == 0) return EXIT_DONE;
   const int code = read_batch(job, begin, n);
   if (code != EXIT_DONE) return code;
@@ -197,7 +153,7 @@ static int run_batch(team_job *job, uint64_t round) {
   cast->options.masks = job->own.masks;
   cast->options.after = job->own.after;
   job->ray = job->row = begin;
-  const slab_source source = {.rays = job->rays, .n = n};
+  const slab_source source = {.rays = job->rows.rays, .n = n};
   return caster_run(cast, &source, NULL);
 }
 
@@ -205,7 +161,7 @@ static int run_batch(team_job *job, uint64_t round) {
 static int run_rounds(team_job *job) {
   const int all = job->cast.cast.query == SLAB_ALL;
   int code = EXIT_DONE;
-  for (uint64_t round = 0; round < job->rounds && !job->ended; round++) {
+  for (uint64_t round = 0; round < job->rows.rounds && !job->ended; round++) {
     job->placed = 0;
     if (code == EXIT_DONE) code = run_batch(job, round);
     if (job->ended) code = EXIT_DONE; /* another rank failed */
@@ -221,12 +177,12 @@ static int run_rounds(team_job *job) {
 static int run(team_job *job) {
   caster *cast = &job->cast.cast;
   cast_prepare(&job->cast);
-  cast->line.total = job->count / (uint64_t)job->team->size; /* rank 0's share, because rank 0 shows the line */
+  cast->line.total = job->rows.count / (uint64_t)job->team->size; /* rank 0's share, because rank 0 shows the line */
   cast->line.shown = cast->line.shown && job->team->rank == 0;
   cast->receive = put;
   cast->place = place_hits;
   cast->user = job;
-  int code = team_agree(job->team, caster_prepare(cast, (size_t)job->batch));
+  int code = team_agree(job->team, caster_prepare(cast, (size_t)job->rows.batch));
   if (code == EXIT_DONE) {
     const int mine = run_rounds(job);
     code = team_results_close(job->team, job->results, mine, job->before);
@@ -245,40 +201,23 @@ static void gather(team_job *job) {
                             &t->hits,
                             &t->crossings,
                             &t->invalid,
-                            &t->check.checked,
                             &t->prepare_rays,
                             &t->faults[FAULT_NAN],
                             &t->faults[FAULT_INFINITE],
                             &t->faults[FAULT_DIRECTION],
-                            &t->faults[FAULT_FAR],
-                            &t->check.mismatches,
-                            &t->check.oracle_rays,
-                            &t->check.oracle_wrong,
-                            &t->check.oracle_undecided};
-  double *const most[] = {&t->prepare_seconds, &t->cast_seconds,    &job->cast.rounding,
-                          &job->read_seconds,  &job->write_seconds, &job->scene_seconds};
-  const MPI_Comm comm = job->team->comm;
+                            &t->faults[FAULT_FAR]};
+  double *const most[] = {&t->prepare_seconds,     &t->cast_seconds,    &job->cast.rounding,
+                          &job->rows.read_seconds, &job->write_seconds, &job->scene_seconds};
   job->cast.rounding = ray_source_rounding(job->cast.rays);
-  for (size_t i = 0; i < COUNT_OF(sums); i++) {
-    const uint64_t mine = *sums[i];
-    MPI_Reduce(&mine, sums[i], 1, MPI_UINT64_T, MPI_SUM, 0, comm);
-  }
-  for (size_t i = 0; i < COUNT_OF(most); i++) {
-    const double mine = *most[i];
-    MPI_Reduce(&mine, most[i], 1, MPI_DOUBLE, MPI_MAX, 0, comm);
-  }
-  const uint64_t first = t->first_invalid;
-  MPI_Reduce(&first, &t->first_invalid, 1, MPI_UINT64_T, MPI_MIN, 0, comm);
+  for (size_t i = 0; i < COUNT_OF(sums); i++) team_reduce(job->team, sums[i], MPI_UINT64_T, MPI_SUM);
+  for (size_t i = 0; i < COUNT_OF(most); i++) team_reduce(job->team, most[i], MPI_DOUBLE, MPI_MAX);
+  team_reduce(job->team, &t->first_invalid, MPI_UINT64_T, MPI_MIN);
+  team_reduce_checks(job->team, &t->check);
 }
 
 static json_t *summary(const team_job *job) {
-  json_t *root = cast_summary(&job->cast);
-  if (!root) return NULL;
-  json_object_set_new(root, "ranks", json_integer(job->team->size));
-  json_object_set_new(root, "scene_seconds", json_real(job->scene_seconds));
-  json_object_set_new(root, "read_seconds", json_real(job->read_seconds));
-  json_object_set_new(root, "write_seconds", json_real(job->write_seconds));
-  return root;
+  return team_put_times(job->team, cast_summary(&job->cast), job->scene_seconds, job->rows.read_seconds,
+                        job->write_seconds);
 }
 
 /* On success rank 0 prints what one process would print; on failure it prints how many rays were done. */
@@ -307,14 +246,12 @@ static int cast_rays(team *t, const cast_options *options) {
   if (code == EXIT_DONE) code = open_scene(&job);
   if (code == EXIT_DONE) code = open_results(&job);
   if (code == EXIT_DONE) code = finish(&job, run(&job));
-  shared_file_close(&job.file);
+  team_rows_close(&job.rows);
   ray_source_close(job.cast.rays);
   own_source_close(job.cast.own);
   slab_scene_destroy(job.cast.scene);
   slab_context_destroy(job.cast.context);
-  free(job.rays);
   own_rows_free(&job.own);
-  free(job.bytes);
   return code;
 }
 

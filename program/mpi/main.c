@@ -1,4 +1,4 @@
-/* The program `slabcast-mpi`: the cast command on every rank of an MPI job. */
+/* The program `slabcast-mpi`: the commands cast and near on every rank of an MPI job. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,24 +9,26 @@
 #include "program/io/output.h"
 #include "program/mesh/mesh.h"
 #include "program/mpi/cast.h"
+#include "program/mpi/near.h"
 #include "program/os/file.h"
 #include "program/os/interrupt.h"
 
-static const program_command *const commands[] = {&command_cast};
+static const program_command *const commands[] = {&command_cast, &command_near};
 
 static const program slabcast_mpi = {
     .name = "slabcast-mpi",
-    .summary = "cast rays on every rank of an MPI job",
-    .usage = "mpirun [-n RANKS] slabcast-mpi cast SCENE... --rays FILE -o FILE [options]",
+    .summary = "cast rays, and measure points, on every rank of an MPI job",
+    .usage = "mpirun [-n RANKS] slabcast-mpi cast|near SCENE... -o FILE [options]",
     .about =
-        "`slabcast cast` on the ranks of an MPI job: one reads the scene and builds its tree, all cast the rays, and "
-        "the\n"
-        "file that comes out is the same. Rays and results are files, npy or raw. Local rank i takes the i-th device "
-        "of\n"
-        "those that --device names: all, a list, cpu, gpu (the default, where there are GPUs).",
+        "`slabcast cast` and `slabcast near` on the ranks of an MPI job: one reads the scene and builds its BVH, each\n"
+        "asks for its share of the rays or points, and the file that comes out is the same. Rays, points and results\n"
+        "are files, npy or raw. Local rank i takes the i-th device of those that --device names: all, a list, cpu,\n"
+        "gpu (the default, where there are GPUs).",
     .closing =
-        "`slabcast-mpi cast --help` tells the options. Exit codes are those of slabcast, the same from every rank.\n\n"
-        "  mpirun -n 4 slabcast-mpi cast --mesh room.obj --rays rays.npy -o hits.npy",
+        "`slabcast-mpi COMMAND --help` tells the options. Exit codes are those of slabcast, the same from every "
+        "rank.\n\n"
+        "  mpirun -n 4 slabcast-mpi cast --mesh room.obj --rays rays.npy -o hits.npy\n"
+        "  mpirun -n 4 slabcast-mpi near --mesh room.obj --grid 512x512x512 -o d.npy",
     .commands = commands,
     .command_count = COUNT_OF(commands),
 };
@@ -38,6 +40,7 @@ static void tell_usage(FILE *stream) {
 /* Handles what needs no other rank; only rank 0 prints. */
 static int run(team *t, int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "cast")) return team_cast(t, argc - 1, argv + 1);
+  if (argc > 1 && !strcmp(argv[1], "near")) return team_near(t, argc - 1, argv + 1);
   const char *word = argc > 1 ? argv[1] : "";
   const int help = !strcmp(word, "--help") || !strcmp(word, "-h"),
             version = !strcmp(word, "--version") || !strcmp(word, "-V");

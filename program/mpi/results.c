@@ -31,6 +31,13 @@ struct team_results {
 
 /* ---- opening --------------------------------------------------------------- */
 
+const char *team_results_refusal(const char *out, file_format format, int resume) {
+  if (out && output_is_direct(out)) return "-o wants a file: every rank writes at places of its own";
+  if (out && format != FORMAT_NPY && format != FORMAT_RAW)
+    return "results are npy or raw: other formats have no places known before";
+  return resume ? "--resume is for one process: the ranks leave no beginning to go on from" : NULL;
+}
+
 /* Rank 0: creates FILE.part with its header. */
 static int create(team_output *to, const char *path, const char *descr, uint64_t rows, const char *note) {
   char header[NPY_HEADER_MAX];
@@ -91,7 +98,7 @@ int team_results_open(team *t, const result_options *options, team_results **ope
     goto failed; /* !r implies an error code; the test is for the static analyser */
   const int all = options->query == SLAB_ALL;
   r->options = *options;
-  r->row = result_row_of(options->query, options->points, 0);
+  r->row = options->row ? *options->row : result_row_of(options->query, options->points, 0);
   if (options->shard.count) shard_label_write(&options->shard, r->note);
   if (t->rank == 0) code = create_hits(r);
   if (t->rank == 0 && all && code == EXIT_DONE) code = create_offsets(r);

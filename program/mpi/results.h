@@ -1,5 +1,5 @@
-/* The result file of a cast that all ranks write, npy or raw. Each rank writes its rows at their places in FILE.part;
- * rank 0 renames the file when every rank is done. */
+/* The result file of a command that all ranks write, npy or raw. Each rank writes its rows at their places in
+ * FILE.part; rank 0 renames the file when every rank is done. */
 #ifndef SLABCAST_PROGRAM_MPI_RESULTS_H
 #define SLABCAST_PROGRAM_MPI_RESULTS_H
 
@@ -7,6 +7,9 @@
 #include "program/mpi/team.h"
 
 typedef struct team_results team_results;
+
+/* Why all ranks cannot write results so; NULL: they can. out: NULL is none. */
+const char *team_results_refusal(const char *out, file_format format, int resume);
 
 /* Collective. options->rays must be known; first and resume are ignored. Returns the agreed code; *opened is NULL
  * unless it is EXIT_DONE. */

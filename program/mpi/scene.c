@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/clock.h"
 #include "program/common/device.h"
 #include "program/io/errors.h"
 
@@ -50,7 +51,8 @@ static const char *select_device(const char *selector, int local, char word[SELE
   return word;
 }
 
-int team_device(const team *t, slab_context_options options, slab_context **context) {
+/* Opens this rank's device. Returns an exit code. */
+static int open_device(const team *t, slab_context_options options, slab_context **context) {
   char word[SELECTOR_MAX];
   options.device = select_device(options.device, t->local, word);
   return device_open_with(&options, context);
@@ -95,7 +97,8 @@ static int hand_round(team *t, slab_context *context, slab_scene **scene) {
   return code;
 }
 
-int team_scene(team *t, scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
+/* Loads the scene on rank 0 and sends it. Returns the agreed code; *scene is NULL on failure. */
+static int share_scene(team *t, scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
   *scene = NULL;
   int code = team_agree(t, t->rank == 0 ? scene_source_load(source, context, tree, scene) : EXIT_DONE);
   if (code == EXIT_DONE && t->size > 1) code = hand_round(t, context, scene);
@@ -103,4 +106,18 @@ int team_scene(team *t, scene_source *source, slab_context *context, slab_tree t
   slab_scene_destroy(*scene);
   *scene = NULL;
   return code;
+}
+
+int team_scene_open(team *t, scene_source *source, const slab_context_options *options, slab_tree tree,
+                    slab_context **context, slab_scene **scene, slab_scene_stats *stats, slab_device_info *device,
+                    double *seconds) {
+  int code = team_agree(t, open_device(t, *options, context));
+  if (code != EXIT_DONE) return code;
+  const double start = seconds_now();
+  code = share_scene(t, source, *context, tree, scene);
+  if (code != EXIT_DONE) return code;
+  *seconds = seconds_now() - start;
+  slab_status status = slab_scene_info(*scene, stats);
+  if (status == SLAB_OK) status = slab_context_device(*context, device);
+  return team_agree(t, status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene"));
 }

@@ -1,7 +1,10 @@
 #include "program/mpi/team.h"
 
+#include <string.h>
+
 #include "os/clock.h"
 #include "program/io/errors.h"
+#include "program/io/text.h"
 #include "program/mpi/complaints.h"
 
 enum { TAG_FAILED = 1 };
@@ -67,6 +70,39 @@ int team_was_told(const team *t) {
   int told = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, t->comm, &told, MPI_STATUS_IGNORE);
   return told;
+}
+
+int team_in_turn(team *t, int (*work)(void *), void *user) {
+  const int code = team_agree(t, t->rank == 0 ? work(user) : EXIT_DONE);
+  return code == EXIT_DONE ? team_agree(t, t->rank > 0 ? work(user) : EXIT_DONE) : code;
+}
+
+int team_hear(const team *t, int code) {
+  MPI_Request request;
+  MPI_Ibcast(&code, 1, MPI_INT, 0, t->comm, &request);
+  team_wait(&request);
+  return code;
+}
+
+void team_reduce(const team *t, void *value, MPI_Datatype type, MPI_Op op) {
+  char mine[sizeof(uint64_t)];
+  memcpy(mine, value, sizeof mine);
+  MPI_Reduce(mine, value, 1, type, op, 0, t->comm);
+}
+
+void team_reduce_checks(const team *t, check_tally *tally) {
+  uint64_t *const counts[] = {&tally->checked, &tally->mismatches, &tally->oracle_rays, &tally->oracle_wrong,
+                              &tally->oracle_undecided};
+  for (size_t i = 0; i < COUNT_OF(counts); i++) team_reduce(t, counts[i], MPI_UINT64_T, MPI_SUM);
+}
+
+json_t *team_put_times(const team *t, json_t *summary, double scene, double reads, double writes) {
+  if (!summary) return NULL;
+  json_object_set_new(summary, "ranks", json_integer(t->size));
+  json_object_set_new(summary, "scene_seconds", json_real(scene));
+  json_object_set_new(summary, "read_seconds", json_real(reads));
+  json_object_set_new(summary, "write_seconds", json_real(writes));
+  return summary;
 }
 
 void team_share(const team *t, void *bytes, size_t size) {

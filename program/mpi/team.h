@@ -6,6 +6,8 @@
 #include <mpi.h>
 #include <stddef.h>
 
+#include "program/io/checked.h"
+
 typedef struct team {
   MPI_Comm comm;
   int rank, size;
@@ -25,6 +27,21 @@ int team_agree(team *, int code);
  * team_was_told tests whether another rank has done so. */
 void team_tell(team *);
 int team_was_told(const team *);
+
+/* Collective. Every rank does the work, rank 0 first, so that an error of all ranks is printed once. Returns the agreed
+ * code. */
+int team_in_turn(team *, int (*work)(void *), void *user);
+
+/* Every rank gets rank 0's code; any number. */
+int team_hear(const team *, int code);
+
+/* Reduces a value of eight bytes to rank 0. */
+void team_reduce(const team *, void *value, MPI_Datatype, MPI_Op);
+/* The sums of what --check found. */
+void team_reduce_checks(const team *, check_tally *);
+
+/* Adds the number of ranks and the seconds of a job to a summary, which it returns; NULL stays NULL. */
+json_t *team_put_times(const team *, json_t *summary, double scene, double reads, double writes);
 
 /* Waits for a request without keeping a core busy. */
 void team_wait(MPI_Request *request);

@@ -42,14 +42,16 @@ typedef struct near_job {
   slab_scene_stats stats;
   slab_device_info device;
   slab_point_options query;
-  grid grid;
+  grid grid; /* of --grid */
   ray_source *points;
   result_row row;       /* of the results, as the library gives them */
   result_row cloud;     /* of ply: the same behind the point's place, and its index */
   result_file *results; /* NULL: none are written, or as an image */
   image_file *image;
   progress line;
+  uint64_t measured; /* points that the device has been asked for */
   near_tally tally;
+  double rounding; /* largest distance that rounding to float32 moved a point */
   double start;
 } near_job;
 
@@ -59,13 +61,40 @@ static inline uint64_t near_resumed(const near_job *job) {
   return job->results ? result_file_resumed(job->results) : 0;
 }
 
-/* Measures all points, and writes the results. Returns an exit code, errors printed. */
+/* ---- the command (near_command.c), whose parts `slabcast-mpi near` takes too ---- */
+
+/* Parses the command line of `near`; options->scene must exist. Returns OPTIONS_RUN, or the exit code to return. */
+int near_parse(int argc, char **argv, near_options *options);
+/* Checks before work starts that the outputs can be opened, and are no inputs. Returns an exit code. */
+int near_probe(const near_options *);
+/* What the options say of the context. */
+slab_context_options near_context(const near_options *);
+/* Opens the points; those of a grid need job->stats, the scene's. Returns an exit code. */
+int near_open_points(near_job *);
+/* Begins the tally and the line. Points and, if wanted, results must be open. total: of points; ROWS_UNKNOWN. */
+void near_prepare(near_job *, uint64_t total);
+/* Prints the warnings and, if requested, the tally. */
+void near_tell(const near_job *);
+/* The tally for --json; NULL if out of memory. */
+json_t *near_summary(const near_job *);
+
+/* ---- batches (near_run.c) ---- */
+
+enum { NEAR_BATCH = 1 << 20 }; /* points: 12 MiB, and three times as much for their results */
+
+/* Asks the device for the results of n points, the first of which has that index, and checks them if that is wanted.
+ * Returns an exit code, errors printed. */
+int near_measure(near_job *, uint64_t first, const float *points, size_t n, void *results);
+/* Measures all points, and writes the results. Returns likewise. */
 int near_run(near_job *);
 
 /* ---- results (near_write.c) ---- */
 
 /* Opens what the options name. Returns an exit code, errors printed. */
 int near_open_results(near_job *);
+/* The rows of a file of results, once points and scene are open. */
+result_options near_results(near_job *);
+void near_count(near_job *, const void *results, size_t n);
 /* Counts and writes the results of n points, the first of which has that index. Returns likewise. */
 int near_write(near_job *, uint64_t first, const float *points, const void *results, size_t n);
 int near_commit_results(near_job *);

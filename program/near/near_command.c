@@ -140,9 +140,19 @@ static int check_options(near_options *options) {
   return code == OPTIONS_RUN ? options_check_apart(&command, options->out, options->json) : code;
 }
 
+int near_parse(int argc, char **argv, near_options *options) {
+  const int code = options_parse(&command, argc, argv, options, NULL);
+  if (options->shard.count > 0) scene_source_make_digest(options->scene); /* for its label */
+  return code == OPTIONS_RUN ? check_options(options) : code;
+}
+
 static int probe(const near_options *options, const char *path) {
   if (!path) return 0;
   return output_probe(path) || output_spares(path, options->points) || scene_source_spared(options->scene, path);
+}
+
+int near_probe(const near_options *options) {
+  return probe(options, options->out) || probe(options, options->json) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* ---- opening --------------------------------------------------------------- */
@@ -159,7 +169,7 @@ static grid_box box_of(const near_job *job) {
   return box;
 }
 
-static int open_points(near_job *job) {
+int near_open_points(near_job *job) {
   const near_options *options = job->options;
   const grid_box box = box_of(job);
   const ray_options points = {
@@ -174,10 +184,14 @@ static int open_points(near_job *job) {
   return ray_source_open(&points, &job->points) ? EXIT_FAILED : EXIT_DONE;
 }
 
+slab_context_options near_context(const near_options *options) {
+  return (slab_context_options){
+      .device = options->device, .layout = (slab_layout)options->layout, .threads = (uint32_t)options->threads};
+}
+
 static int open_scene(near_job *job) {
   const near_options *options = job->options;
-  const slab_context_options context = {
-      .device = options->device, .layout = (slab_layout)options->layout, .threads = (uint32_t)options->threads};
+  const slab_context_options context = near_context(options);
   return scene_source_open(options->scene, &context, (slab_tree)options->tree, &job->context, &job->scene, &job->stats,
                            &job->device);
 }
@@ -185,18 +199,19 @@ static int open_scene(near_job *job) {
 /* A grid needs the bounds of the scene. A file that cannot be read is told before a scene is built. */
 static int open_inputs(near_job *job) {
   const int of_file = job->options->points != NULL;
-  int code = of_file ? open_points(job) : EXIT_DONE;
+  int code = of_file ? near_open_points(job) : EXIT_DONE;
   if (code == EXIT_DONE) code = open_scene(job);
-  return code == EXIT_DONE && !of_file ? open_points(job) : code;
+  return code == EXIT_DONE && !of_file ? near_open_points(job) : code;
 }
 
-static void prepare(near_job *job) {
-  const uint64_t count = ray_source_count(job->points), resumed = near_resumed(job);
+void near_prepare(near_job *job, uint64_t total) {
+  const near_options *options = job->options;
+  job->query = (slab_point_options){.mask = scene_source_ray_mask(options->scene), .radius = options->radius.value};
   job->tally.first_invalid = UINT64_MAX;
   job->tally.least = (double)INFINITY;
   job->tally.most = -(double)INFINITY;
-  job->line = progress_begin(job->options->check ? "checking" : "measuring", "points", resumed,
-                             count == ROWS_UNKNOWN ? 0 : count);
+  job->line = progress_begin(options->check ? "checking" : "measuring", "points", near_resumed(job),
+                             total == ROWS_UNKNOWN ? 0 : total);
 }
 
 /* ---- messages -------------------------------------------------------------- */
@@ -215,7 +230,7 @@ static int has_distances(const near_job *job) {
 
 static double mean_of(const near_job *job) { return job->tally.sum / (double)job->tally.found; }
 
-static void tell(const near_job *job) {
+static void tell_tally(const near_job *job) {
   const near_tally *tally = &job->tally;
   char seconds[SECONDS_TEXT];
   fprintf(stderr, "%" PRIu64 " %s on %s: %" PRIu64 " %s something", tally->points,
@@ -227,7 +242,15 @@ static void tell(const near_job *job) {
           tally->seconds > 0 ? 1e-6 * (double)tally->points / tally->seconds : 0.0);
 }
 
-static json_t *summary(const near_job *job) {
+void near_tell(const near_job *job) {
+  const near_options *options = job->options;
+  scene_warn_of_rounding(&job->stats, options->points, job->rounding);
+  warn_of_invalid(&job->tally);
+  if (!options->out || os_is_terminal(OS_STDERR)) tell_tally(job);
+  if (options->check) check_tally_tell(&job->tally.check, "point", "points");
+}
+
+json_t *near_summary(const near_job *job) {
   const near_tally *tally = &job->tally;
   json_t *root =
       json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "device", job->device.name, "query", queries[job->options->query],
@@ -255,22 +278,19 @@ static json_t *summary(const near_job *job) {
 static int finish(near_job *job) {
   const near_options *options = job->options;
   if (near_commit_results(job) != EXIT_DONE) return EXIT_FAILED;
-  scene_warn_of_rounding(&job->stats, options->points, ray_source_rounding(job->points));
-  warn_of_invalid(&job->tally);
-  if (!options->out || os_is_terminal(OS_STDERR)) tell(job);
-  if (options->check) check_tally_tell(&job->tally.check, "point", "points");
-  if (options->json && json_save(options->json, summary(job))) return EXIT_FAILED;
+  job->rounding = ray_source_rounding(job->points);
+  near_tell(job);
+  if (options->json && json_save(options->json, near_summary(job))) return EXIT_FAILED;
   return check_tally_is_bad(&job->tally.check) ? EXIT_MISMATCH : EXIT_DONE;
 }
 
 static int run_near(const near_options *options) {
   near_job job = {.options = options, .start = seconds_now()};
-  int code = EXIT_FAILED;
-  if (probe(options, options->out) || probe(options, options->json)) return code;
+  int code = near_probe(options);
+  if (code != EXIT_DONE) return code;
   if ((code = open_inputs(&job)) != EXIT_DONE) goto done;
-  job.query = (slab_point_options){.mask = scene_source_ray_mask(options->scene), .radius = options->radius.value};
   if ((code = near_open_results(&job)) != EXIT_DONE) goto done;
-  prepare(&job);
+  near_prepare(&job, ray_source_count(job.points));
   code = near_run(&job);
   if (code == EXIT_DONE) code = finish(&job);
 done:
@@ -287,9 +307,7 @@ static int command_main(int argc, char **argv) {
     complain("out of memory");
     return EXIT_FAILED;
   }
-  int code = options_parse(&command, argc, argv, &options, NULL);
-  if (options.shard.count > 0) scene_source_make_digest(options.scene); /* for its label */
-  if (code == OPTIONS_RUN) code = check_options(&options);
+  int code = near_parse(argc, argv, &options);
   if (code == OPTIONS_RUN) code = run_near(&options);
   scene_source_destroy(options.scene);
   return code;

@@ -10,8 +10,7 @@
 #include "program/io/pipeline.h"
 #include "program/near/near.h"
 
-/* Points of a batch: 12 MiB, and three times as much for their results. READ_ROWS: of them at once. */
-enum { NEAR_BATCH = 1 << 20, READ_ROWS = 1 << 12 };
+enum { READ_ROWS = 1 << 12 }; /* points that are read at once */
 
 typedef struct slot {
   float *points; /* three a point */
@@ -26,7 +25,6 @@ typedef struct batches {
   size_t capacity;
   bool ended;     /* no more points can be read */
   uint64_t first; /* the index of the first point that is measured */
-  uint64_t read;  /* points that the device has been asked for */
   uint64_t written;
   slab_ray rows[READ_ROWS];
 } batches;
@@ -55,27 +53,28 @@ static int read_batch(pipeline *line, void *user, uint64_t batch) {
   return s->n > 0 ? EXIT_DONE : PIPELINE_END;
 }
 
-static slab_status measure(const near_job *job, slot *s, const slab_point_options *options) {
+static slab_status ask(const near_job *job, const float *points, size_t n, void *results,
+                       const slab_point_options *options) {
   switch ((slab_point_query)job->options->query) {
     case SLAB_CLOSEST_POINTS:
-      return slab_closest_points(job->scene, s->points, s->n, s->results, options);
+      return slab_closest_points(job->scene, points, n, results, options);
     case SLAB_CLOSEST_DISTANCES:
-      return slab_closest_distances(job->scene, s->points, s->n, s->results, options);
+      return slab_closest_distances(job->scene, points, n, results, options);
     case SLAB_POINTS_WITHIN:
-      return slab_points_within(job->scene, s->points, s->n, s->results, options);
+      return slab_points_within(job->scene, points, n, results, options);
   }
   return SLAB_INVALID_ARGUMENT;
 }
 
-static int check(batches *all, const slot *s, const slab_point_options *used) {
-  near_job *job = all->job;
+static int check(near_job *job, uint64_t first, const float *points, size_t n, const void *results,
+                 const slab_point_options *used) {
   slab_check_report report = {0};
   slab_point_options options = *used;
   options.progress = NULL;
-  const slab_status status = slab_check_points(job->scene, (slab_point_query)job->options->query, s->points, s->n,
-                                               s->results, &options, &report);
+  const slab_status status =
+      slab_check_points(job->scene, (slab_point_query)job->options->query, points, n, results, &options, &report);
   if (status != SLAB_OK) return complain_status(status, "--check");
-  check_tally_add(&job->tally.check, &report, "point", all->first + all->read);
+  check_tally_add(&job->tally.check, &report, "point", first);
   return EXIT_DONE;
 }
 
@@ -84,33 +83,36 @@ static bool is_valid(const float p[3]) {
 }
 
 /* Finds the first invalid point of all, in a batch that has some. */
-static void note_invalid(near_tally *tally, uint64_t invalid, uint64_t first, const slot *s) {
+static void note_invalid(near_tally *tally, uint64_t invalid, uint64_t first, const float *points, size_t n) {
   tally->invalid += invalid;
-  for (size_t i = 0; i < s->n && tally->first_invalid == UINT64_MAX; i++)
-    if (!is_valid(s->points + 3 * i)) tally->first_invalid = first + i;
+  for (size_t i = 0; i < n && tally->first_invalid == UINT64_MAX; i++)
+    if (!is_valid(points + 3 * i)) tally->first_invalid = first + i;
+}
+
+int near_measure(near_job *job, uint64_t first, const float *points, size_t n, void *results) {
+  uint64_t invalid = 0;
+  slab_point_options options = job->query;
+  options.invalid = &invalid;
+  options.progress = progress_of_cast;
+  options.user = &job->line;
+  job->line.base = job->line.first + job->measured;
+  progress_await(&job->line, job->device.name);
+  const double begun = seconds_now();
+  const slab_status status = ask(job, points, n, results, &options);
+  job->tally.seconds += seconds_now() - begun;
+  if (status != SLAB_OK) return complain_status(status, "the query failed");
+  if (invalid) note_invalid(&job->tally, invalid, first, points, n);
+  const int code = job->options->check ? check(job, first, points, n, results, &options) : EXIT_DONE;
+  job->measured += n;
+  progress_at(&job->line, job->line.first + job->measured);
+  return code;
 }
 
 static int measure_batch(pipeline *line, void *user, uint64_t batch) {
   batches *all = user;
-  near_job *job = all->job;
-  slot *s = slot_of(all, batch);
-  uint64_t invalid = 0;
-  slab_point_options options = job->query;
+  const slot *s = slot_of(all, batch);
   (void)line;
-  options.invalid = &invalid;
-  options.progress = progress_of_cast;
-  options.user = &job->line;
-  job->line.base = job->line.first + all->read;
-  progress_await(&job->line, job->device.name);
-  const double begun = seconds_now();
-  const slab_status status = measure(job, s, &options);
-  job->tally.seconds += seconds_now() - begun;
-  if (status != SLAB_OK) return complain_status(status, "the query failed");
-  if (invalid) note_invalid(&job->tally, invalid, all->first + all->read, s);
-  const int code = job->options->check ? check(all, s, &options) : EXIT_DONE;
-  all->read += s->n;
-  progress_at(&job->line, job->line.first + all->read);
-  return code;
+  return near_measure(all->job, all->first + all->job->measured, s->points, s->n, s->results);
 }
 
 static int write_batch(pipeline *line, void *user, uint64_t batch) {

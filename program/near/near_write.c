@@ -26,11 +26,11 @@ static result_row row_of_cloud(slab_point_query query) {
 }
 
 /* What decides answers beside the scene and the points. */
-static uint64_t digest_options(const near_job *job) {
-  const uint64_t values[] = {(uint64_t)job->options->query, job->query.mask};
+static uint64_t digest_options(const near_options *options) {
+  const uint64_t values[] = {(uint64_t)options->query, scene_source_ray_mask(options->scene)};
   digest seen = {0};
   digest_add(&seen, values, sizeof values);
-  digest_add(&seen, &job->query.radius, sizeof job->query.radius);
+  digest_add(&seen, &options->radius.value, sizeof options->radius.value);
   return digest_value(&seen);
 }
 
@@ -38,20 +38,17 @@ static shard_label label_of(const near_job *job) {
   shard_label label = ray_source_shard(job->points);
   if (label.count == 0) return label;
   label.scene = scene_source_digest(job->options->scene);
-  label.options = digest_options(job);
+  label.options = digest_options(job->options);
   return label;
 }
 
-int near_open_results(near_job *job) {
+result_options near_results(near_job *job) {
   const near_options *options = job->options;
   const slab_point_query query = (slab_point_query)options->query;
   const file_format format = (file_format)options->out_format;
   job->row = row_of_results(query);
   job->cloud = row_of_cloud(query);
-  if (!options->out) return EXIT_DONE;
-  if (format == FORMAT_VTI)
-    return image_file_open(options->out, &job->grid, &job->row, options->resume, &job->image) ? EXIT_FAILED : EXIT_DONE;
-  const result_options results = {
+  return (result_options){
       .path = options->out,
       .format = format,
       .query = SLAB_ANY,
@@ -62,7 +59,17 @@ int near_open_results(near_job *job) {
       .shard = label_of(job),
       .labels = scene_source_labels(options->scene),
   };
-  return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;
+}
+
+int near_open_results(near_job *job) {
+  const near_options *options = job->options;
+  const result_options results = near_results(job);
+  int failed = 0;
+  if (options->out && options->out_format == FORMAT_VTI)
+    failed = image_file_open(options->out, &job->grid, &job->row, options->resume, &job->image);
+  else if (options->out)
+    failed = result_file_open(&results, &job->results);
+  return failed ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* ---- counting --------------------------------------------------------------- */
@@ -76,17 +83,18 @@ static void count_distance(near_tally *tally, float distance) {
 }
 
 /* The distance is the first member of a closest point. */
-static void count(near_job *job, const char *results, size_t n) {
+void near_count(near_job *job, const void *results, size_t n) {
   near_tally *tally = &job->tally;
+  const char *result = results;
   const int bytes = job->options->query == SLAB_POINTS_WITHIN;
   tally->points += n;
-  for (size_t i = 0; i < n; i++, results += job->row.size) {
+  for (size_t i = 0; i < n; i++, result += job->row.size) {
     float distance;
     if (bytes) {
-      tally->found += *results != 0;
+      tally->found += *result != 0;
       continue;
     }
-    memcpy(&distance, results, sizeof distance);
+    memcpy(&distance, result, sizeof distance);
     count_distance(tally, distance);
   }
 }
@@ -129,7 +137,7 @@ static int put(near_job *job, uint64_t first, const float *points, const void *r
 }
 
 int near_write(near_job *job, uint64_t first, const float *points, const void *results, size_t n) {
-  count(job, results, n);
+  near_count(job, results, n);
   return put(job, first, points, results, n) ? EXIT_FAILED : EXIT_DONE;
 }
 

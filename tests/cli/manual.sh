@@ -73,12 +73,12 @@ if [[ -z $mpi ]]; then
     done
   done
 else
-  program=slabcast-mpi commands=(cast)
+  program=slabcast-mpi commands=(cast near)
   "$mpi" --help=man >slabcast-mpi.1
   "$mpi" --help | sed 's/^usage: //' >help
   for render in "${renderers[@]}"; do
-    check_page "$render" slabcast-mpi.1 slabcast-mpi "cast rays on every rank of an MPI job" "$(words <help)" \
-      SYNOPSIS DESCRIPTION NOTES EXAMPLES
+    check_page "$render" slabcast-mpi.1 slabcast-mpi "cast rays, and measure points, on every rank of an MPI job" \
+      "$(words <help)" SYNOPSIS DESCRIPTION NOTES EXAMPLES
   done
 fi
 

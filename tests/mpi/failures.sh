@@ -39,6 +39,15 @@ printf '\0\0\300\177' | dd of=nan.raw bs=4 seek=290 conv=notrunc status=none
 expect_exit 1 on 3 "${cast[@]}" --after nan.raw -o out.npy
 expect_stderr "rank 2 of 3: nan.raw: the t of ray 290, counted from 0, is NaN" " rays were done before"
 expect_no out.npy
+near=(near "${scene[@]}" --points points.npy)
+slabcast rays random "${scene[@]}" --count 300 --out raw -o - | head -c 3600 >points.raw
+expect_failure 2 "rank 0 of 2: --points wants a file" on 2 near "${scene[@]}" --points - -o out.npy
+expect_failure 2 "rank 0 of 2: results are npy or raw" on 2 near "${scene[@]}" --grid 9x9x9 -o out.vti
+expect_failure 2 "rank 0 of 2: --resume is for one process" on 2 "${near[@]}" -o out.npy --resume
+expect_failure 2 "rank 0 of 2: --radius 0 is not above 0" on 2 "${near[@]}" -o out.npy --radius 0
+expect_failure 1 "rank 0 of 2: own.txt: lines of text" on 2 near "${scene[@]}" --points own.txt -o out.npy
+expect_failure 1 "rank 0 of 2: cannot read nowhere.npy" on 2 near "${scene[@]}" --points nowhere.npy -o out.npy
+expect_failure 1 "rank 0 of 2: cannot write nowhere/out.npy" on 2 near "${scene[@]}" --points points.raw -o nowhere/out.npy
 expect_failure 1 "rank 0 of 3: cannot read nowhere.npy" on 3 cast "${scene[@]}" --rays nowhere.npy -o out.npy
 expect_failure 1 "rank 0 of 2: cannot write nowhere/out.npy" on 2 "${cast[@]}" -o nowhere/out.npy
 expect_failure 1 "rank 0 of 2: cannot read nowhere.npy" on 2 cast --boxes nowhere.npy --rays rays.npy -o out.npy
@@ -49,6 +58,8 @@ expect_failure 4 "rank 1 of 2: --device nothing" on 2 "${cast[@]}" --device cpu,
 special 1 "export OPENCL_LAYERS=$flip_layer SLAB_FLIP=1:12345 SLAB_FLIP_FILE=report"
 expect_exit 3 on_special 3 "${cast[@]}" --query any --check
 expect_stderr "rank 1 of 3: mismatch at ray 1"
+expect_exit 3 on_special 3 near "${scene[@]}" --points points.raw --query distance --check
+expect_stderr "rank 1 of 3: mismatch at point 1"
 
 # It lets MPI and the driver write files of their own, but not the last of 900,000 rows of 32 bytes.
 slabcast rays random "${scene[@]}" --count 900000 -o large.npy

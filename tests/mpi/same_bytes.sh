@@ -51,6 +51,38 @@ same 4 own.npy "${flat[@]}" --rays rays.npy --masks masks.raw --after after.npy 
 same 3 own_shard.npy "${flat[@]}" --rays rays.npy --masks masks.npy --after after.raw --query count --shard 1/2
 for other in masks.npy closest.npy; do expect_other one.own.npy one.$other; done
 
+# ---- points: of files and grids, every query, more of them than two ranks take at once ----
+# same_near RANKS NAME OPTION...: of near to NAME.
+same_near() {
+  local ranks=$1 name=$2
+  shift 2
+  expect_exit 0 slabcast near "$@" -o "one.$name" --json one.json
+  expect_exit 0 on "$ranks" near "$@" --check -o "many.$name" --json many.json
+  expect_stderr " points checked, 0 mismatches"
+  expect_same "one.$name" "many.$name"
+  for told in points found invalid least most; do
+    [[ $(grep "\"$told\"" one.json) == "$(grep "\"$told\"" many.json)" ]] || fail "$told: $(cat one.json many.json)"
+  done
+  [[ ! -e many.$name.part ]] || fail "a part of many.$name is left"
+}
+awk 'BEGIN { srand(5); for (i = 0; i < 3009; i++) print i == 2900 ? "nan" : 9 * rand() - 4 }' |
+  "$make_npy" f '<f4' '(1003, 3)' False >points.npy
+npy_data points.npy >points.raw
+for query in closest distance; do same_near 3 near_$query.npy "${flat[@]}" --points points.npy --query $query; done
+grep -q '"invalid": 1,' many.json || fail "one of the points is NaN: $(cat many.json)"
+same_near 2 within.raw "${tree[@]}" --points points.raw --query within --radius 0.4 --mask 21
+same_near 2 near_shard.npy "${placed[@]}" --points points.npy --shard 1/3 --radius 2
+expect_other one.near_shard.npy one.near_closest.npy
+same_near 4 two.npy "${flat[@]}" --grid 2x1x1
+same_near 1 field.npy "${tree[@]}" --grid 30x20x10 --margin 0.5
+slabcast near --builtin boxes:1 --grid 130x130x130 --query distance -o one.npy
+expect_exit 0 on 2 near --builtin boxes:1 --grid 130x130x130 --query distance -o many.npy
+expect_same one.npy many.npy
+: >none.raw
+expect_exit 0 on 2 near "${flat[@]}" --points none.raw -o many.npy
+expect_exit 0 slabcast near "${flat[@]}" --points none.raw -o one.npy
+expect_same one.npy many.npy
+
 # ---- fewer rays than ranks, none at all ----
 head -c 96 rays.raw >three.raw
 same 4 three.npy "${flat[@]}" --rays three.raw --query all
