@@ -73,6 +73,41 @@ bool fuzz_own_read(fuzz_bytes *p, fuzz_own *own, slab_scene *scene, slab_query q
   return taken;
 }
 
+/* ---- points ---- */
+
+static slab_status ask_points(slab_scene *scene, slab_point_query query, const float *points, size_t n,
+                              const slab_point_options *options, void *results) {
+  if (query == SLAB_CLOSEST_POINTS) return slab_closest_points(scene, points, n, results, options);
+  if (query == SLAB_CLOSEST_DISTANCES) return slab_closest_distances(scene, points, n, results, options);
+  return slab_points_within(scene, points, n, results, options);
+}
+
+static void compare_points(slab_scene *scene, slab_scene *twin, slab_point_query query, const float *points, size_t n,
+                           const slab_point_options *options, bool judged) {
+  slab_closest_point results[FUZZ_OWN_RAYS], others[FUZZ_OWN_RAYS];
+  slab_check_report report;
+  const slab_status status = ask_points(scene, query, points, n, options, results);
+  claim(ask_points(twin, query, points, n, options, others) == status);
+  claim(status == SLAB_OK || status == SLAB_UNSUPPORTED);
+  if (status != SLAB_OK) return;
+  claim(memcmp(results, others, n * slab_point_result_size(query)) == 0);
+  claim(slab_check_points(scene, query, points, n, results, options, &report) == SLAB_OK);
+  claim(report.rays == n && report.mismatches == 0 && (!judged || report.oracle_wrong == 0));
+}
+
+void fuzz_points(slab_scene *scene, slab_scene *twin, const slab_ray *rays, size_t n, uint32_t mask, bool judged) {
+  float points[3 * FUZZ_OWN_RAYS], radii[FUZZ_OWN_RAYS];
+  uint64_t invalid = 0;
+  for (size_t i = 0; i < n; i++) {
+    memcpy(points + 3 * i, rays[i].origin, sizeof rays[i].origin);
+    radii[i] = rays[i].t_max >= 0 ? rays[i].t_max : 1;
+  }
+  const slab_point_options options = {.mask = mask, .radii = radii, .invalid = &invalid};
+  for (slab_point_query query = SLAB_CLOSEST_POINTS; query <= SLAB_POINTS_WITHIN; query++)
+    compare_points(scene, twin, query, points, n, &options, judged);
+  claim(invalid <= n);
+}
+
 /* ---- contexts ---- */
 
 /* Five rays per launch, so that a cast takes several; without launches, as the processor casts few rays; and by the

@@ -32,6 +32,11 @@ typedef struct fuzz_own {
  * together with the other options. */
 bool fuzz_own_read(fuzz_bytes *, fuzz_own *, slab_scene *, slab_query, const slab_ray *, size_t n, slab_cast_options *);
 
+/* Asks the scene how far the rays' origins are, by every query of points; up to FUZZ_OWN_RAYS rays. t_max is a radius
+ * of each, where it is one. Answers must be the reference's, and those of the twin, and must not be wrong by the
+ * oracle, unless it is not to judge. Scenes with instances that the queries refuse must say so, both of them. */
+void fuzz_points(slab_scene *, slab_scene *twin, const slab_ray *, size_t n, uint32_t mask, bool judged);
+
 /* One of a few contexts, whatever the number. They are kept for all inputs, because opening a device and building
  * kernels takes a second. */
 slab_context *fuzz_context(size_t choice);

@@ -258,6 +258,7 @@ static void cast(player *p) {
     slab_scene *copy = copy_of(p, k->scene);
     claim(answers_cast(&of_copy, query, copy, rays, n, &options) == SLAB_OK);
     claim(answers_differ(&of_copy, &a, query, &first) == 0);
+    fuzz_points(k->scene, copy, rays, n, options.mask, true);
     slab_scene_destroy(copy);
     p->done++;
   }

@@ -1,6 +1,7 @@
 /* Sequences of calls of the scene API. The bytes select calls and arguments, in any order, valid or not. Each call
  * must return the status that its place in the sequence requires. Each result must equal the CPU reference's, must not
- * be wrong by the oracle, and must equal that of a scene that was made anew of what the last commit saw.
+ * be wrong by the oracle, and must equal that of a scene that was made anew of what the last commit saw. Origins of
+ * rays that were cast are then points, of which the closest are asked.
  *
  * FUZZ_MESHES: the sequences of another target, of meshes in compressed BVHs, of which most updates come from buffers
  * of the scene's OpenCL context. So the device refits. They do not ask the oracle, which knows nothing of that. */
@@ -358,6 +359,10 @@ static void cast(player *p) {
   else
     claim(status == SLAB_OK || (cancels && status == SLAB_CANCELLED));
   claim(invalid <= n);
+  if (status != SLAB_OK) return;
+  slab_scene *anew = made_anew(p);
+  fuzz_points(p->scene, anew, rays, n, options.mask, !MESHES_ALONE);
+  slab_scene_destroy(anew);
 }
 
 /* Inputs of different lengths take different contexts. */
