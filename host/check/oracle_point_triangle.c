@@ -96,7 +96,7 @@ static bool has_foot(const sight *s) {
   return s->area > 0.0 && s->within[0] > 0.0 && s->within[1] > 0.0 && s->within[2] > 0.0;
 }
 
-/* Whether corners are few units of a common power of two. */
+/* Whether corners are few units of a common power of two, and their differences from the point are not rounded here. */
 static bool is_whole(const sight *s) {
   int exponent;
   double largest = 0.0;
@@ -106,7 +106,9 @@ static bool is_whole(const sight *s) {
   const double unit = ldexp(1.0, exponent - 4);
   bool whole = unit > 0x1p-24 && unit < 0x1p24; /* so no product underflows */
   for (int v = 0; v < 3; v++)
-    for (int i = 0; i < 3; i++) whole = whole && floor(s->corner[v][i] / unit) * unit == s->corner[v][i];
+    for (int i = 0; i < 3; i++)
+      whole = whole && floor(s->corner[v][i] / unit) * unit == s->corner[v][i] &&
+              s->corner[(v + 1) % 3][i] - s->corner[v][i] == s->side[v][i];
   return whole && largest <= WHOLE_UNITS * unit;
 }
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ static void compare_points(slab_scene *scene, slab_scene *twin, slab_point_query
   if (status != SLAB_OK) return;
   claim(memcmp(results, others, n * slab_point_result_size(query)) == 0);
   claim(slab_check_points(scene, query, points, n, results, options, &report) == SLAB_OK);
+  if (report.mismatches + report.oracle_wrong > 0) fprintf(stderr, "%s\n", report.text);
   claim(report.rays == n && report.mismatches == 0 && (!judged || report.oracle_wrong == 0));
 }
 
