@@ -1,8 +1,9 @@
-/* Closest points by the BVH of nodes of 80 bytes, one point per work-item, as compressed.cl casts rays. The children of
- * a node are visited about from near to far: those on the point's side of the middle of the node first. Of those that
- * wait their distance is not kept.
+/* Queries of points by the BVH of nodes of 80 bytes, one point per work-item, as compressed.cl casts rays. The children
+ * of a node are visited about from near to far: those on the point's side of the middle of the node first. Of those
+ * that wait their distance is not kept.
  *
- * Built with LANES 1, SLAB_KINDS as flat.cl, SLAB_STACK and SLAB_INSTANCES as compressed.cl, and SLAB_QUERY 0. */
+ * Built with LANES 1, SLAB_KINDS as flat.cl, SLAB_STACK and SLAB_INSTANCES as compressed.cl, and SLAB_QUERY 0 or 3: see
+ * walk/points.h. */
 #define BVH_UNIT COMPRESSED_UNIT
 #define SCENE_NODE compressed_node
 #define SLAB_TREE 1
@@ -16,7 +17,7 @@
 #define SIBLINGS_OCTANT(octant) ((octant) << 16)
 #define OCTANT_OF(lanes) ((lanes) >> 16)
 
-/* The children of a node whose bounds are at limit or nearer, as bits, and on which side of its middle the point is. */
+/* The children of a node whose bounds may matter, as bits, and on which side of its middle the point is. */
 INLINE uint points_children(const point_query *q, const node_rows *n, uint *octant) {
   const float origin[3] = {as_float(n->row[0].x), as_float(n->row[0].y), as_float(n->row[0].z)};
   uint bits = 0;
@@ -31,12 +32,12 @@ INLINE uint points_children(const point_query *q, const node_rows *n, uint *octa
     const bool last = k >= 4;
     const uint below[3] = {last ? a.y : a.x, last ? a.w : a.z, last ? b.y : b.x};
     const uint above[3] = {last ? b.w : b.z, last ? c.y : c.x, last ? c.w : c.z};
-    real lower[3], upper[3];
+    real lower[3], upper[3], square;
     UNROLL for (int i = 0; i < 3; i++) {
       lower[i] = compressed_plane(compressed_byte(below[i], k % 4), step[i], origin[i]);
       upper[i] = compressed_plane(compressed_byte(above[i], k % 4), step[i], origin[i]);
     }
-    bits |= points_outside(q, closest_of_bounds(q->p, lower, upper)) <= q->limit ? 1u << k : 0u;
+    bits |= points_near(q, lower, upper, &square) ? 1u << k : 0u;
   }
   return bits;
 }
@@ -61,7 +62,7 @@ INLINE void points_node(const point_query *q, descent *d, siblings *stack, uint 
 /* A root waits as child 0 of no node. */
 INLINE void points_push_root(siblings *stack, uint *top, uint root) {
   const siblings alone = {root, 0x101};
-  if (root != 0) stack[(*top)++] = alone;
+  if (POINTS_FIND_COLLAPSED && root != 0) stack[(*top)++] = alone;
 }
 
 #if SLAB_INSTANCES
@@ -97,16 +98,15 @@ INLINE bool points_level_ends(point_query *q, point_descent *d, const point_desc
   return true;
 }
 
-/* Goes into the model behind a gate that is at limit or nearer. */
+/* Goes into the model behind a gate that may matter. */
 INLINE bool points_enter_gate(point_query *q, const scene_view *scene, uint place) {
   const global float *block = block_at(scene->blocks, (size_t)place * BVH_UNIT);
-  real lower[3], upper[3];
+  real lower[3], upper[3], gate, square;
   UNROLL for (int i = 0; i < 3; i++) {
     lower[i] = block[i];
     upper[i] = block[i + 3];
   }
-  const float gate = closest_of_bounds(q->p, lower, upper);
-  if (!(points_outside(q, gate) <= q->limit)) return false;
+  if (!points_near_gate(q, lower, upper, &gate, &square)) return false;
   const uint instance = points_instance(q, scene, ((const global uint *)block)[BOX_ROWS]);
   return instance != SLAB_MISS && points_enter(q, scene, instance, gate);
 }

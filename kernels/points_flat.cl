@@ -1,6 +1,6 @@
-/* Closest points by brute force: every point is held against every primitive that its mask lets it see.
+/* Queries of points by brute force: every point is held against every primitive that its mask lets it see.
  *
- * Built with LANES (1, 8 or 16), SLAB_KINDS as flat.cl, and SLAB_QUERY 0. */
+ * Built with LANES (1, 8 or 16), SLAB_KINDS as flat.cl, and SLAB_QUERY 0 or 3: see walk/points.h. */
 #define SLAB_TREE 0
 #include "walk/points.h"
 

@@ -1,7 +1,8 @@
-/* Closest points by an 8-wide BVH: children whose bounds are not farther than the best so far are visited, the nearest
- * first. A point is held against eight boxes or eight primitives at once; where LANES is 1, one after the other.
+/* Queries of points by an 8-wide BVH: children whose bounds may matter to the point are visited, the nearest first. A
+ * point is held against eight boxes or eight primitives at once; where LANES is 1, one after the other.
  *
- * Built with LANES (1 or 8), SLAB_KINDS as flat.cl, SLAB_STACK and SLAB_INSTANCES as wide.cl, and SLAB_QUERY 0. */
+ * Built with LANES (1 or 8), SLAB_KINDS as flat.cl, SLAB_STACK and SLAB_INSTANCES as wide.cl, and SLAB_QUERY 0 or 3:
+ * see walk/points.h. */
 #define STRIDE 8
 #define BVH_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
@@ -12,22 +13,21 @@
 /* Entries beside those of nodes: the root over collapsed triangles, of each level. */
 #define POINTS_STACK (SLAB_STACK + SCENE_LEVELS)
 
-/* The squared distances of eight bounds, or of LANES of them, on the search's level. */
-INLINE real points_of_bounds(const point_query *q, const global float *bounds) {
-  real lower[3], upper[3];
+/* Eight bounds, or LANES of them. */
+INLINE void points_bounds(const global float *bounds, real lower[3], real upper[3]) {
   UNROLL for (uint i = 0; i < 3; i++) {
     lower[i] = lanes_load(bounds + i * STRIDE);
     upper[i] = lanes_load(bounds + (i + 3) * STRIDE);
   }
-  return closest_of_bounds(q->p, lower, upper);
 }
 
-/* Children whose bounds are at limit or nearer, as bits, and their squared distances. */
+/* Children whose bounds may matter, as bits, and their squared distances. */
 INLINE uint points_children(const point_query *q, const global float *bounds, float square[BVH_WIDTH]) {
   uint bits = 0;
   for (uint part = 0; part < BVH_WIDTH; part += LANES) {
-    const real to = points_outside(q, points_of_bounds(q, bounds + part));
-    bits |= lanes_bits(to <= q->limit) << part;
+    real lower[3], upper[3], to;
+    points_bounds(bounds + part, lower, upper);
+    bits |= lanes_bits(points_near(q, lower, upper, &to)) << part;
     lanes_store(to, square + part);
   }
   return bits;
@@ -35,7 +35,7 @@ INLINE uint points_children(const point_query *q, const global float *bounds, fl
 
 #if SLAB_INSTANCES
 
-/* Tests the first of some blocks of gates. The instances at limit or nearer are pushed, the nearest last, above the
+/* Tests the first of some blocks of gates. The instances that may matter are pushed, the nearest last, above the
  * other blocks. place: the bits of the gate's squared distance on this level. */
 INLINE bool points_gates(point_query *q, bvh_path *path, const scene_view *scene, uint first, uint blocks) {
   const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
@@ -43,15 +43,16 @@ INLINE bool points_gates(point_query *q, bvh_path *path, const scene_view *scene
   if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
   const uint base = path->top;
   for (uint part = 0; part < BVH_WIDTH; part += LANES) {
-    const real gate = points_of_bounds(q, block + part), square = points_outside(q, gate);
-    for (uint bits = lanes_bits(square <= q->limit); bits != 0; bits &= bits - 1) {
+    real lower[3], upper[3], gate, square;
+    points_bounds(block + part, lower, upper);
+    for (uint bits = lanes_bits(points_near_gate(q, lower, upper, &gate, &square)); bits != 0; bits &= bits - 1) {
       const uint lane = lowest_lane(bits), id = ids[part + lane];
       const bvh_visit v = {id == SLAB_MISS ? SLAB_MISS : points_instance(q, scene, id), VISIT_INSTANCE,
                            lanes_at(square, lane), scalar_bits(lanes_at(gate, lane))};
       if (v.child != SLAB_MISS) visit_insert(path, base, v);
     }
   }
-  return bvh_pop(path, q->limit);
+  return bvh_pop(path, points_limit(q));
 }
 
 /* One visit of an instance's. False when the point is done. */
@@ -59,18 +60,18 @@ INLINE bool points_visit(point_query *q, bvh_path *path, const scene_view *scene
   const bvh_visit at = path->next;
   if (at.meta == VISIT_END) {
     points_return(q);
-    return bvh_pop(path, q->limit);
+    return bvh_pop(path, points_limit(q));
   }
   if (at.meta != VISIT_INSTANCE)
     return points_gates(q, path, scene, at.child, at.meta == VISIT_GATES ? at.place : BVH_LEAF_BLOCK_COUNT(at.meta));
-  if (!points_enter(q, scene, at.child, scalar_float(at.place))) return bvh_pop(path, q->limit);
+  if (!points_enter(q, scene, at.child, scalar_float(at.place))) return bvh_pop(path, points_limit(q));
   GLOBAL const model_entry *model = q->levels[q->level].model;
   bvh_outside outside[OUTSIDE_KINDS];
   UNROLL for (int k = 0; k < OUTSIDE_KINDS; k++) outside[k] = model->outside[k];
   visit_push(path, 0, VISIT_END, -INFINITY, 0);
   if (points_outside_bvh(q, scene, outside)) return false;
   visit_ungated(path, model);
-  if (model->collapsed_root != 0) visit_push(path, model->collapsed_root, BVH_INNER, 0.0f, 0);
+  if (POINTS_FIND_COLLAPSED && model->collapsed_root != 0) visit_push(path, model->collapsed_root, BVH_INNER, 0.0f, 0);
   path->next.child = model->root;
   path->next.meta = BVH_INNER;
   return true;
@@ -88,9 +89,9 @@ INLINE bool points_step(point_query *q, bvh_path *path, const scene_view *scene)
     float square[BVH_WIDTH];
     COUNT(nodes, 1);
     const uint bits = points_children(q, &node_at(scene->nodes, at)->bounds[0][0], square);
-    return bvh_down(path, scene, at, bits, square, q->limit);
+    return bvh_down(path, scene, at, bits, square, points_limit(q));
   }
-  return !points_leaf(q, scene, BVH_LEAF_KIND(meta), at, BVH_LEAF_BLOCK_COUNT(meta)) && bvh_pop(path, q->limit);
+  return !points_leaf(q, scene, BVH_LEAF_KIND(meta), at, BVH_LEAF_BLOCK_COUNT(meta)) && bvh_pop(path, points_limit(q));
 }
 
 /* The hint is visited before the root, so that there is a limit from the start. */
@@ -106,9 +107,9 @@ INLINE void points_search(point_query *q, const scene_view *scene, uint collapse
   (void)collapsed_root, (void)hint;
   GLOBAL const model_entry *model = q->levels[0].model;
   visit_ungated(&path, model);
-  if (model->collapsed_root != 0) visit_push(&path, model->collapsed_root, BVH_INNER, 0.0f, 0);
+  if (POINTS_FIND_COLLAPSED && model->collapsed_root != 0) visit_push(&path, model->collapsed_root, BVH_INNER, 0.0f, 0);
 #else
-  if (collapsed_root != 0) visit_push(&path, collapsed_root, BVH_INNER, 0.0f, 0);
+  if (POINTS_FIND_COLLAPSED && collapsed_root != 0) visit_push(&path, collapsed_root, BVH_INNER, 0.0f, 0);
   if (hint->is) {
     visit_push(&path, 0, BVH_INNER, 0.0f, 0);
     path.next.child = hint->where;

@@ -52,6 +52,14 @@ slab_point_options adversarial_point_options(random_state *r, const adversarial 
 
 /* ---- answers ---- */
 
+slab_point_options point_options_of(slab_point_query query, const slab_point_options *options) {
+  slab_point_options o = *options;
+  if (query != SLAB_WINDING) return o;
+  o.radius = 0.0f;
+  o.radii = NULL;
+  return o;
+}
+
 /* Fill byte that no answer consists of: it shows results that were not written. */
 #define UNWRITTEN 0xA5
 
@@ -61,8 +69,9 @@ static bool make_room(point_answers *a, size_t n) {
   a->closest = malloc(n * sizeof *a->closest + 1);
   a->distance = malloc(n * sizeof *a->distance + 1);
   a->within = malloc(n + 1);
+  a->winding = malloc(n * sizeof *a->winding + 1);
   a->room = n;
-  const bool made = a->closest != NULL && a->distance != NULL && a->within != NULL;
+  const bool made = a->closest != NULL && a->distance != NULL && a->within != NULL && a->winding != NULL;
   if (!made) point_answers_free(a);
   return made;
 }
@@ -70,7 +79,7 @@ static bool make_room(point_answers *a, size_t n) {
 slab_status point_answers_ask(point_answers *a, slab_point_query query, slab_scene *scene, const float *points,
                               size_t n, const slab_point_options *options) {
   slab_point_options o = {0};
-  if (options != NULL) o = *options;
+  if (options != NULL) o = point_options_of(query, options);
   if (!make_room(a, n)) return SLAB_OUT_OF_MEMORY;
   a->n = n;
   o.invalid = &a->invalid[query];
@@ -84,6 +93,9 @@ slab_status point_answers_ask(point_answers *a, slab_point_query query, slab_sce
     case SLAB_POINTS_WITHIN:
       memset(a->within, UNWRITTEN, n);
       return slab_points_within(scene, points, n, a->within, &o);
+    case SLAB_WINDING:
+      memset(a->winding, UNWRITTEN, n * sizeof *a->winding);
+      return slab_winding(scene, points, n, a->winding, &o);
   }
   return SLAB_INVALID_ARGUMENT;
 }
@@ -100,13 +112,15 @@ void point_answers_free(point_answers *a) {
   free(a->closest);
   free(a->distance);
   free(a->within);
+  free(a->winding);
   *a = (point_answers){0};
 }
 
 const void *point_answers_of(const point_answers *a, slab_point_query query) {
   return query == SLAB_CLOSEST_POINTS      ? (const void *)a->closest
          : query == SLAB_CLOSEST_DISTANCES ? (const void *)a->distance
-                                           : (const void *)a->within;
+         : query == SLAB_POINTS_WITHIN     ? (const void *)a->within
+                                           : (const void *)a->winding;
 }
 
 size_t point_answers_differ(const point_answers *a, const point_answers *b, slab_point_query query, size_t *first) {
@@ -143,6 +157,7 @@ const char *point_answers_fault(const point_answers *a, size_t i) {
 }
 
 const char *point_query_name(slab_point_query query) {
-  static const char *const query_names[SLAB_POINT_QUERY_COUNT] = {"closest point", "closest distance", "within"};
+  static const char *const query_names[SLAB_POINT_QUERY_COUNT] = {"closest point", "closest distance", "within",
+                                                                  "winding"};
   return query_names[query];
 }

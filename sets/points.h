@@ -13,12 +13,16 @@ void adversarial_point(random_state *random, const adversarial *, float point[3]
 slab_point_options adversarial_point_options(random_state *random, const adversarial *, size_t n, uint32_t *masks,
                                              float *radii);
 
+/* The same of one query: without a radius where it takes none. */
+slab_point_options point_options_of(slab_point_query, const slab_point_options *);
+
 /* The answers of all queries to n points. Zero before the first. Arrays grow and are reused. */
 typedef struct point_answers {
   size_t n, room;
   slab_closest_point *closest;
   float *distance;
   uint8_t *within;
+  int32_t *winding;
   uint64_t invalid[SLAB_POINT_QUERY_COUNT];
 } point_answers;
 

@@ -142,10 +142,12 @@ variants() {
       echo "$kernel 5 $all $exact"
       continue
     fi
-    if [[ $(basename "$kernel") == points_*.cl ]]; then # of any query
-      echo "$kernel 0 $all $exact cut"
-      if [[ $(basename "$kernel") != points_flat.cl ]]; then echo "$kernel 0 $all $exact instances"; fi
-      for kind in "${kinds[@]}"; do echo "$kernel 0 $kind $exact"; done
+    if [[ $(basename "$kernel") == points_*.cl ]]; then # closest points, and winding numbers
+      for query in 0 3; do
+        echo "$kernel $query $all $exact cut"
+        if [[ $(basename "$kernel") != points_flat.cl ]]; then echo "$kernel $query $all $exact instances"; fi
+        for kind in "${kinds[@]}"; do echo "$kernel $query $kind $exact"; done
+      done
       continue
     fi
     for query in "${queries[@]}"; do

@@ -14,6 +14,7 @@ slab_test(test_check api/test_check.c fixtures/counting_scene.c fixtures/mixed_f
 slab_test(test_own geometry/test_own.c WIDTHS 8 NATIVE 1 8 16)
 slab_test(test_points api/test_points.c fixtures/expect.c NATIVE 1 8 16)
 slab_test(test_points_random api/test_points_random.c WIDTHS 8 NATIVE 1 8 16)
+slab_test(test_winding api/test_winding.c fixtures/expect.c WIDTHS 8 NATIVE 1 8 16)
 slab_test(test_ray_sets api/test_ray_sets.c NATIVE 1 8 16)
 slab_test(test_set_casts api/test_set_casts.c fixtures/mixed_fates.c NATIVE 1 8 16)
 slab_test(test_sums api/test_sums.c fixtures/mixed_fates.c NATIVE 1 8 16)

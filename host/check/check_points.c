@@ -29,23 +29,41 @@ static float radius_of(const point_check *c, size_t i) {
   return c->options.radius != 0.0f ? c->options.radius : INFINITY;
 }
 
+/* What the reference has of one. */
+typedef union point_answer {
+  slab_closest_point closest; /* of which the distance comes first */
+  int32_t winding;
+  uint8_t within;
+} point_answer;
+
+static point_answer answer_of(const point_check *c, const float point[3], uint32_t seen, float radius) {
+  point_answer answer = {.closest = {0}};
+  if (c->query == SLAB_WINDING) {
+    answer.winding = reference_winding(c->all.scene, point, seen);
+    return answer;
+  }
+  answer.closest = reference_closest_point(c->all.scene, point, seen, radius);
+  if (c->query == SLAB_POINTS_WITHIN) answer.within = answer.closest.distance < INFINITY;
+  return answer;
+}
+
 static const char *const names[] = {"distance", "point[0]", "point[1]",  "point[2]", "u",
                                     "v",        "feature",  "primitive", "geometry"};
 
-static void describe(const point_check *c, size_t i, const slab_closest_point *want, char *text, size_t size) {
+static void describe(const point_check *c, size_t i, const point_answer *want, char *text, size_t size) {
   const void *got = c->results + i * c->result_size;
-  if (c->query == SLAB_CLOSEST_POINTS) describe_words(text, size, "point", i, names, got, want, 9, 7);
-  if (c->query == SLAB_CLOSEST_DISTANCES) describe_float(text, size, "point", "distance", i, got, &want->distance);
+  if (c->query == SLAB_CLOSEST_POINTS) describe_words(text, size, "point", i, names, got, &want->closest, 9, 7);
+  if (c->query == SLAB_CLOSEST_DISTANCES)
+    describe_float(text, size, "point", "distance", i, got, &want->closest.distance);
   if (c->query == SLAB_POINTS_WITHIN)
-    snprintf(text, size, "point %zu: within is %u, the CPU reference has %u", i, *(const uint8_t *)got,
-             want->distance < INFINITY);
+    snprintf(text, size, "point %zu: within is %u, the CPU reference has %u", i, *(const uint8_t *)got, want->within);
+  if (c->query == SLAB_WINDING)
+    snprintf(text, size, "point %zu: winding is %d, the CPU reference has %d", i, *(const int32_t *)got, want->winding);
 }
 
-static void compare_with_reference(const point_check *c, size_t i, const slab_closest_point *want,
+static void compare_with_reference(const point_check *c, size_t i, const point_answer *want,
                                    slab_check_report *report) {
-  const uint8_t within = want->distance < INFINITY;
-  const void *bits = c->query == SLAB_POINTS_WITHIN ? (const void *)&within : want;
-  if (memcmp(c->results + i * c->result_size, bits, c->result_size) == 0) return;
+  if (memcmp(c->results + i * c->result_size, want, c->result_size) == 0) return;
   if (is_first(report)) {
     report->first = i;
     describe(c, i, want, report->text, sizeof report->text);
@@ -59,13 +77,16 @@ static bool compare_point(const compared *all, size_t i, reference_answer *unuse
   const point_check *c = (const point_check *)all;
   const float *point = c->points + 3 * i, radius = radius_of(c, i);
   const uint32_t seen = mask_of(c, i);
-  const slab_closest_point want = reference_closest_point(all->scene, point, seen, radius);
+  const point_answer want = answer_of(c, point, seen, radius);
   compare_with_reference(c, i, &want, report);
-  *invalid += want.primitive == SLAB_INVALID;
+  *invalid += !reference_point_is_valid(point);
   if (!is_judged(all, i)) return true;
   char why[384] = "";
-  const oracle_judgement judgement = oracle_judge_point(all->judge.scene, c->query, point,
-                                                        c->results + i * c->result_size, seen, radius, why, sizeof why);
+  const void *result = c->results + i * c->result_size;
+  const oracle_scene *scene = all->judge.scene;
+  const oracle_judgement judgement =
+      c->query == SLAB_WINDING ? oracle_judge_winding(scene, point, *(const int32_t *)result, seen, why, sizeof why)
+                               : oracle_judge_point(scene, c->query, point, result, seen, radius, why, sizeof why);
   return count_judgement(all, i, judgement, why, report);
 }
 
@@ -79,7 +100,7 @@ static slab_status check_arguments(const slab_scene *scene, const point_check *c
   if (c->result_size == 0)
     return fail(SLAB_INVALID_ARGUMENT, "%s: query is %d, not a slab_point_query", c->all.function, (int)c->query);
   const slab_status status = scene_check(scene, c->all.function);
-  return status == SLAB_OK ? check_point_options(c->all.function, c->all.n, &c->options) : status;
+  return status == SLAB_OK ? check_point_options(c->all.function, c->query, c->all.n, &c->options) : status;
 }
 
 slab_status slab_check_points(slab_scene *scene, slab_point_query query, const float *points, size_t n,
@@ -96,7 +117,7 @@ slab_status slab_check_points(slab_scene *scene, slab_point_query query, const f
   slab_status status = check_arguments(scene, &c, report);
   if (status == SLAB_OK) status = scene_enter(scene, c.all.function, &reading);
   if (status != SLAB_OK) return status;
-  status = check_is_rigid(c.all.function, reading.scene);
+  status = check_is_rigid(c.all.function, query, reading.scene);
   if (status != SLAB_OK) {
     scene_leave(&reading);
     return status;

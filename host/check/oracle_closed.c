@@ -1,5 +1,5 @@
-/* Triangles with closed edges, where oracle_surface.c cannot tell: the signs of the triple products of the direction
- * and two corners relative to the origin, exactly, and t.
+/* Triangles whose signs are exact. With closed edges, where oracle_surface.c cannot tell: those of the triple products
+ * of the direction and two corners relative to the origin, and t. For winding numbers: those of a ray along z.
  *
  * Numbers are sums of doubles that do not overlap, the smallest first (Shewchuk 1997, "Adaptive precision
  * floating-point arithmetic and fast robust geometric predicates", Grow-Expansion). A difference of two floats is two
@@ -114,4 +114,22 @@ double oracle_closed_signs(const oracle_line *line, const slab_triangle *triangl
   }
   const expansion volume = triple(v[0], v[1], v[2]);
   return value_of(&volume) / sum;
+}
+
+int oracle_crossing(const slab_triangle *triangle, const double p[3]) {
+  const float *corners[3] = {triangle->a, triangle->b, triangle->c};
+  expansion v[3][3];
+  int turn[3];
+  for (int k = 0; k < 3; k++)
+    for (int i = 0; i < 3; i++) v[k][i] = difference((double)corners[k][i], p[i]);
+  for (int k = 0; k < 3; k++) {
+    const float *a = corners[k], *b = corners[(k + 1) % 3];
+    const expansion edge = crossed(v[k], v[(k + 1) % 3], 2);
+    const int by_y = (a[1] > b[1]) - (a[1] < b[1]), by_x = (b[0] > a[0]) - (b[0] < a[0]);
+    turn[k] = sign_of(&edge);
+    if (turn[k] == 0) turn[k] = by_y != 0 ? by_y : by_x; /* the derivatives by x and by y of the point */
+  }
+  if (turn[0] != turn[1] || turn[1] != turn[2]) return 0;
+  const expansion volume = triple(v[0], v[1], v[2]);
+  return sign_of(&volume) * turn[0] >= 0 ? turn[0] : 0;
 }

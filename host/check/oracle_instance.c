@@ -196,6 +196,13 @@ void oracle_point_inside(const oracle_instance *instance, const float p[3], floa
   turn(instance->inverse, from, inside);
 }
 
+void oracle_point_outside(const oracle_instance *instance, const double inside[3], double p[3]) {
+  double a[9];
+  invert(instance->inverse, a);
+  for (int i = 0; i < 3; i++)
+    p[i] = (double)instance->place[i] + a[3 * i] * inside[0] + a[3 * i + 1] * inside[1] + a[3 * i + 2] * inside[2];
+}
+
 /* A length turned by A, the inverse of B, is off from scale by half of what A transpose(A) / scale^2 is from 1, whose
  * norm is at most three times its largest entry. */
 double oracle_scale_of(const oracle_instance *instance, double *twist) {

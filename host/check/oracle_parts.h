@@ -167,6 +167,9 @@ bool oracle_view_has_weights(double area, double sum);
 double oracle_closed_signs(const oracle_line *, const slab_triangle *, int sign[3]);
 /* cross(b - a, c - a): each component is off by 2^-50 of itself, and 0 where it is 0. */
 void oracle_closed_normal(const slab_triangle *, double normal[3]);
+/* How a ray from p along z crosses a triangle, exactly: 1 from behind, -1 from the front, 0 not. Where p is on an edge,
+ * or above or below one, it is that of the point moved by (e, e^2, -d) with 0 < e << d. */
+int oracle_crossing(const slab_triangle *, const double p[3]);
 
 /* ---- oracle_patch.c ----------------------------------------------------------- */
 
@@ -188,6 +191,8 @@ bool oracle_line_enter(const oracle_line *outer, const oracle_instance *, const 
                        oracle_line *inner);
 /* B (p - place) of an instance, in floats as the contract says. */
 void oracle_point_inside(const oracle_instance *, const float p[3], float inside[3]);
+/* The same way back, in double. */
+void oracle_point_outside(const oracle_instance *, const double inside[3], double p[3]);
 /* The scale of an instance that is rigid but for it, and how far its lengths may differ from that, relative. */
 double oracle_scale_of(const oracle_instance *, double *twist);
 /* Converts an item of a line in a model to what the ray of the scene reports. */

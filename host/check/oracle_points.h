@@ -15,6 +15,11 @@
 oracle_judgement oracle_judge_point(const oracle_scene *, slab_point_query, const float point[3], const void *result,
                                     uint32_t mask, float radius, char *why, size_t why_size);
 
+/* The same of SLAB_WINDING. Crossings of triangles are exact. Solids within the rounding of their border are too close,
+ * and so are instances that a gate, which the oracle does not know, may hide. */
+oracle_judgement oracle_judge_winding(const oracle_scene *, const float point[3], int32_t winding, uint32_t mask,
+                                      char *why, size_t why_size);
+
 /* Components of vectors below 2^-63 count as 0, three of a corner and three of the vector: 2^-63 * 2 sqrt(3) < 2^-61.
  * Squares of sides and products of normals that underflow move a point by less than 2^-63 more. */
 #define ORACLE_FAINT 0x1p-60

@@ -5,7 +5,7 @@
 
 #include "base/per_processor.h"
 #include "maths/answer.h"
-#include "maths/closest.h"
+#include "maths/winding.h"
 #include "scene/models.h"
 #include "shapes/values.h"
 
@@ -112,4 +112,63 @@ slab_closest_point reference_closest_point(const snapshot *scene, const float po
   PER_PROCESSOR(scan_geometries)(&place, seen, &best);
   if (!(best.square < INFINITY) || sqrtf(best.square) > radius) return closest_none(SLAB_MISS);
   return found(scene, point, &best);
+}
+
+/* ---- winding numbers ---- */
+
+ALWAYS_INLINE int32_t count_block(uint kind, const point_place *place, uint32_t g, uint32_t i) {
+  float room[ROWS_MOST];
+  const float *values = values_at(place->scene->values[g], primitive_rows(kind), i, room);
+  winding_lanes found;
+  primitive_winding(kind, place->point, values, &found);
+  if (found.unsure) {
+    float corner[3][3];
+    for (int v = 0; v < 9; v++) corner[v / 3][v % 3] = values[v];
+    return slab_crosses(place->point, corner);
+  }
+  return found.leaves ? 1 : found.enters ? -1 : 0;
+}
+
+static int32_t count_instances(const point_place *, uint32_t g, uint32_t seen);
+
+ALWAYS_INLINE int32_t count_geometries(const point_place *place, uint32_t seen) {
+  const snapshot *scene = place->scene;
+  int32_t sum = 0;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_entry *entry = &scene->table[g];
+    if ((entry->mask & seen) == 0) continue;
+    if (entry->kind == SHAPE_INSTANCE) sum += count_instances(place, g, seen);
+#define COUNT_KIND(shape, name, names, noun, rows, form, where, source) \
+  if (entry->kind == shape)                                             \
+    for (uint32_t i = 0; i < entry->count; i++) sum += count_block(shape, place, g, i);
+    SHAPES(COUNT_KIND)
+#undef COUNT_KIND
+  }
+  return sum;
+}
+
+WITH_FMA static int32_t count_geometries_fma(const point_place *place, uint32_t seen) {
+  return count_geometries(place, seen);
+}
+
+static int32_t count_instances(const point_place *place, uint32_t g, uint32_t seen) {
+  const instance_group *group = place->scene->groups[g];
+  int32_t sum = 0;
+  for (uint32_t i = 0; i < group->count; i++) {
+    const float *gate = place->scene->values[g]->values + (size_t)i * BOX_ROWS;
+    point_place inner = {.scene = place->scene->models[g].snapshot, .outer = place};
+    if (!winding_holds(place->point, gate, gate + 3)) continue;
+    if (!closest_inside(place->point, &group->instances[i], inner.point)) continue;
+    sum += PER_PROCESSOR(count_geometries)(&inner, seen);
+  }
+  return sum;
+}
+
+bool reference_point_is_valid(const float point[3]) { return closest_is_valid(point); }
+
+int32_t reference_winding(const snapshot *scene, const float point[3], uint32_t seen) {
+  point_place place = {.scene = scene};
+  if (!closest_is_valid(point)) return 0;
+  for (int i = 0; i < 3; i++) place.point[i] = point[i];
+  return PER_PROCESSOR(count_geometries)(&place, seen);
 }

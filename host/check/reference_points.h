@@ -1,11 +1,17 @@
-/* The CPU reference of closest points: the kernels' own maths headers compiled as C11, by brute force. */
+/* The CPU reference of points: the kernels' own maths headers compiled as C11, by brute force. */
 #ifndef SLABCAST_CHECK_REFERENCE_POINTS_H
 #define SLABCAST_CHECK_REFERENCE_POINTS_H
+
+#include <stdbool.h>
 
 #include "record/snapshot.h"
 #include "slabcast.h"
 
 /* What slab_closest_points answers of one point. mask: of the call, or of the point. radius: INFINITY for none. */
 slab_closest_point reference_closest_point(const snapshot *, const float point[3], uint32_t mask, float radius);
+
+bool reference_point_is_valid(const float point[3]);
+/* What slab_winding answers of one. */
+int32_t reference_winding(const snapshot *, const float point[3], uint32_t mask);
 
 #endif

@@ -64,7 +64,7 @@ static slab_status ptx_name(const program_key *key, char *name, size_t size) {
   if (alone != NULL)
     snprintf(name, size, "%s", alone);
   else if (of_points(key) && !key->cut)
-    snprintf(name, size, "points-%s-%s", compressed ? "compressed" : "flat", kinds_of(key));
+    snprintf(name, size, "points-%d-%s-%s", (int)key->query, compressed ? "compressed" : "flat", kinds_of(key));
   else if (key->own && !key->cut) /* of every query and kind, and of both edges */
     snprintf(name, size, "%s-own%s", compressed ? "compressed" : "flat", key->instances ? "-instances" : "");
   else if ((compressed || key->source == PROGRAM_FLAT) && !key->cut)

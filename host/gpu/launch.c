@@ -114,7 +114,8 @@ static program_source points_source_of(const device_scene *on) {
   return device_scene_has_traversals(on) ? PROGRAM_POINTS_WIDE : PROGRAM_POINTS_COMPRESSED;
 }
 
-slab_status launch_points(const device_scene *on, float radius, launch *l, gpu_queue *queue, gpu_order order) {
+slab_status launch_points(const device_scene *on, slab_query query, float radius, launch *l, gpu_queue *queue,
+                          gpu_order order) {
   const gpu_scene *scene = uploaded(on);
   const int buffers = scene->cut ? SCENE_BUFFERS : 1;
   gpu_argument list[ARGUMENTS_MOST] = {
@@ -129,7 +130,7 @@ slab_status launch_points(const device_scene *on, float radius, launch *l, gpu_q
     list[n++] = VALUE_ARGUMENT(on->scene->bvh.collapsed_root);
   }
   l->uniforms.rays_each = rays_each(on, l->uniforms.rays, false);
-  const kernel_run run = {.key = key_of(on, points_source_of(on), SLAB_CLOSEST, false),
+  const kernel_run run = {.key = key_of(on, points_source_of(on), query, false),
                           .nth = KERNEL_MAIN,
                           .arguments = list,
                           .count = n,
@@ -137,7 +138,7 @@ slab_status launch_points(const device_scene *on, float radius, launch *l, gpu_q
                           .group = on->device->tuning->group,
                           .queue = queue,
                           .order = order,
-                          .what = "closest points"};
+                          .what = "points"};
   return program_run(on->device, &run, &l->first_use);
 }
 

@@ -25,8 +25,8 @@ typedef struct launch {
   cast_uniforms uniforms;
 } launch;
 
-/* Asks points for what is closest. radius: where they have none of their own. */
-slab_status launch_points(const device_scene *, float radius, launch *, gpu_queue *, gpu_order);
+/* Asks points. query: point_programs'. radius: where they have none of their own. */
+slab_status launch_points(const device_scene *, slab_query query, float radius, launch *, gpu_queue *, gpu_order);
 /* Rays per packet; 0 where this query on this scene has no packets. */
 uint32_t launch_packet(const device_scene *, slab_query);
 /* Rays that the work-items of launch_enqueue have in flight together. */

@@ -683,6 +683,29 @@ SLAB_API slab_status slab_points_within(slab_scene *, const float *points, size_
                                         const slab_point_options *);
 /** @} */
 
+/** @defgroup winding Inside or outside
+ * How often surfaces surround points. docs/contract.md says what each answer means.
+ *
+ * A ray goes from the point along z. Each triangle that it leaves through, from behind, counts 1; each that it enters
+ * through, from the front, counts -1. Each solid that holds the point counts 1, its border included. Planes count
+ * nothing. So a mesh that is closed and faces outward counts 1 inside and 0 outside; meshes that overlap or lie in each
+ * other add up, and where one faces inward it takes away. A point is inside of the union where this is not 0, and
+ * inside by parity where it is odd.
+ *
+ * Signs are exact: of a closed mesh the answer is right for every point that is not on its surface, and does not depend
+ * on the direction of the ray. A point on it has the answer of one beside it, against z. An open mesh has an answer
+ * too, which depends on the direction.
+ * @{ */
+
+/** SLAB_WINDING: n whole numbers; 0 for an invalid point, as for closest points. An instance counts, where its gate
+ * holds the point, what its model counts for the point there: facing is the model's, whether it is mirrored or not.
+ *
+ * Points, statuses and threads are those of closest points, but any instances are taken. Also SLAB_INVALID_ARGUMENT: a
+ * radius that is not 0, or radii. */
+SLAB_API slab_status slab_winding(slab_scene *, const float *points, size_t n, int32_t *windings,
+                                  const slab_point_options *);
+/** @} */
+
 /** @defgroup programs Kernels of your own
  * Kernels that trace rays themselves, by the functions of slabcast_device.h.
  * @{ */

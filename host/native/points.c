@@ -1,4 +1,4 @@
-/* Closest points on the processor, in the caller's arrays. The threads of the pool take pieces of a chunk's points.
+/* Queries of points on the processor, in the caller's arrays. The threads of the pool take pieces of a chunk's points.
  * Points that come in no order are taken along a curve, so that neighbours follow each other: what one has found is
  * near for the next, and the parts of the BVH that it reads are in the cache. */
 #include <stdlib.h>
@@ -65,7 +65,7 @@ slab_status native_cast_points(const cast *c, const device_scene *on, const chun
   j.program = !on->scene->has_bvh               ? NATIVE_POINTS_FLAT
               : device_scene_has_traversals(on) ? NATIVE_POINTS_WIDE
                                                 : NATIVE_POINTS_COMPRESSED;
-  j.kernel = native_variant_of(on, j.program, SLAB_CLOSEST)->kernel;
+  j.kernel = native_variant_of(on, j.program, c->query)->kernel;
   j.points = asked->points + 3 * of->first;
   j.radii = asked->radii != NULL ? asked->radii + of->first : NULL;
   j.masks = c->options->masks != NULL ? c->options->masks + of->first : NULL;

@@ -1,4 +1,4 @@
-/* The public calls that ask for closest points. They go through the scheduler as casts do. */
+/* The public calls that ask points. They go through the scheduler as casts do. */
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "device/context.h"
@@ -10,6 +10,7 @@ static const size_t result_sizes[SLAB_POINT_QUERY_COUNT] = {
     [SLAB_CLOSEST_POINTS] = sizeof(slab_closest_point),
     [SLAB_CLOSEST_DISTANCES] = sizeof(float),
     [SLAB_POINTS_WITHIN] = sizeof(uint8_t),
+    [SLAB_WINDING] = sizeof(int32_t),
 };
 
 size_t slab_point_result_size(slab_point_query query) {
@@ -31,7 +32,8 @@ static slab_status ask(const char *function, slab_point_query query, slab_scene 
   scene_reading reading;
   asked_points asked = {.query = query, .points = points};
   slab_cast_options options;
-  cast c = {function, .query = SLAB_CLOSEST, .n = n, .results = results, .options = &options, .points = &asked};
+  cast c = {function,        .query = point_programs(query), .n = n, .results = results, .options = &options,
+            .points = &asked};
   c.result_size = slab_point_result_size(query);
   c.progress_total = n;
   c.callers = &callers;
@@ -41,8 +43,8 @@ static slab_status ask(const char *function, slab_point_query query, slab_scene 
   c.scene = reading.scene;
   if (n > 0 && (points == NULL || results == NULL))
     status = fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, points == NULL ? "points" : "the results array");
-  if (status == SLAB_OK) status = check_point_options(function, n, o);
-  if (status == SLAB_OK) status = check_is_rigid(function, c.scene);
+  if (status == SLAB_OK) status = check_point_options(function, query, n, o);
+  if (status == SLAB_OK) status = check_is_rigid(function, query, c.scene);
   point_options_take(o, &asked, &options);
   if (status == SLAB_OK) status = schedule_rays(&c);
   scene_leave(&reading);
@@ -63,4 +65,9 @@ slab_status slab_closest_distances(slab_scene *scene, const float *points, size_
 slab_status slab_points_within(slab_scene *scene, const float *points, size_t n, uint8_t *within,
                                const slab_point_options *options) {
   return ask("slab_points_within", SLAB_POINTS_WITHIN, scene, points, n, within, options);
+}
+
+slab_status slab_winding(slab_scene *scene, const float *points, size_t n, int32_t *windings,
+                         const slab_point_options *options) {
+  return ask("slab_winding", SLAB_WINDING, scene, points, n, windings, options);
 }

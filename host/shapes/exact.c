@@ -1,7 +1,6 @@
 /* The functions of kernels/maths/touch.h, closed.h and winding.h that are compiled once, for one lane: for the kernels
  * that are compiled ahead, and for the CPU reference. */
-#define SLAB_TOUCH
-#define SLAB_CROSSING
+#define SLAB_WHOLE
 #include "maths/winding.h"
 
 void slab_closed_block(const closed_line *line, const float *block, uint stride, uint rules, float *t, uint *hit);

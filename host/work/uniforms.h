@@ -23,7 +23,7 @@ typedef struct collection {
   uint64_t most;      /* limit of hits: beyond it, or beyond COLLECTED_BYTES, no more rays are cast */
 } collection;
 
-/* Points that are asked for what is closest, in place of rays. */
+/* Points, in place of rays. */
 typedef struct asked_points {
   slab_point_query query;
   const float *points; /* n times 3 floats */
@@ -50,7 +50,7 @@ typedef struct cast {
   rays_rows rows;       /* in which the rays come; not looked for where no backend asks */
   const set_rays *set;  /* of which the rays are; NULL: they are an array */
   const row_sums *sums; /* where the results are summed; NULL: they are `results` */
-  const asked_points *points; /* NULL: rays are cast. Else query is SLAB_CLOSEST, and options are there */
+  const asked_points *points; /* NULL: rays are cast. Else query is point_programs', and options are there */
 } cast;
 
 /* Bytes of one ray, or point. */
@@ -84,8 +84,13 @@ slab_status check_own(const char *function, slab_query, uint32_t mask, bool mask
 /* The same of arrays of the host, and that no t is NaN. */
 slab_status check_own_rays(const char *function, slab_query, size_t n, const slab_cast_options *);
 /* Refuses what points cannot have, of radii by index. */
-slab_status check_point_options(const char *function, size_t n, const slab_point_options *);
-/* Refuses a scene whose instances points cannot go into. */
-slab_status check_is_rigid(const char *function, const snapshot *);
+slab_status check_point_options(const char *function, slab_point_query, size_t n, const slab_point_options *);
+/* Refuses a scene whose instances points of this query cannot go into. */
+slab_status check_is_rigid(const char *function, slab_point_query, const snapshot *);
+
+/* The query of rays for which the kernels are built that answer a query of points (kernels/walk/points.h). */
+static inline slab_query point_programs(slab_point_query query) {
+  return query == SLAB_WINDING ? SLAB_COUNT : SLAB_CLOSEST;
+}
 
 #endif

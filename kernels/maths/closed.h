@@ -35,9 +35,9 @@
 #define CLOSED_CALLED static __attribute__((noinline))
 #endif
 
-#if HAS_CLOSED
-
 #include "maths/touch.h"
+
+#if HAS_CLOSED
 
 /* The direction, in the order of the shear. */
 INLINE ray_real closed_along(const prepared_ray *ray, int i) {
@@ -166,7 +166,7 @@ typedef struct closed_line {
 #define CLOSED_BLOCK NATIVE_CLOSED /* closed.cl, of the level's width */
 #else
 #define CLOSED_LANES 1
-#define CLOSED_BLOCK slab_closed_block /* host/shapes/closed.c */
+#define CLOSED_BLOCK slab_closed_block /* host/shapes/exact.c */
 #endif
 void CLOSED_BLOCK(const closed_line *line, const float *block, uint stride, uint rules, float *t, uint *hit);
 void slab_closed_met(const closed_line *line, const float *corners, touch *met);

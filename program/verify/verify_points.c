@@ -1,4 +1,4 @@
-/* Closest points: every query against CPU reference and oracle, the queries against each other, and a scene in one
+/* Queries of points: every one against CPU reference and oracle, the queries against each other, and a scene in one
  * layout against the same in another. */
 #include "program/verify/verify.h"
 #include "sets/points.h"
@@ -14,9 +14,10 @@ typedef struct point_batch {
 static int check_points(verify_run *run, slab_scene *scene, const point_batch *b, size_t n) {
   for (int q = 0; q < SLAB_POINT_QUERY_COUNT; q++) {
     const slab_point_query query = (slab_point_query)q;
+    const slab_point_options options = point_options_of(query, &b->options);
     slab_check_report report;
     const slab_status status =
-        slab_check_points(scene, query, b->points, n, point_answers_of(&b->answers, query), &b->options, &report);
+        slab_check_points(scene, query, b->points, n, point_answers_of(&b->answers, query), &options, &report);
     if (status != SLAB_OK) return verify_status(run, status);
     if (report.mismatches || report.oracle_wrong)
       verify_fail(run, report.mismatches + report.oracle_wrong, NULL, "%s: %s", point_query_name(query), report.text);

@@ -24,8 +24,9 @@ static void ask(slab_scene *scene, const float *points, size_t n, const slab_poi
   point_answers a = {0};
   assert_ok(point_answers_ask_all(&a, scene, points, n, options));
   for (int q = 0; q < SLAB_POINT_QUERY_COUNT; q++) {
-    const slab_check_report report =
-        check_of(scene, (slab_point_query)q, points, n, point_answers_of(&a, (slab_point_query)q), options);
+    const slab_point_query query = (slab_point_query)q;
+    const slab_point_options its = point_options_of(query, options != NULL ? options : &(slab_point_options){0});
+    const slab_check_report report = check_of(scene, query, points, n, point_answers_of(&a, query), &its);
     if (report.mismatches + report.oracle_wrong != 0) fail_msg("%s", report.text);
     assert_int_equal(report.rays, n);
   }
@@ -34,7 +35,7 @@ static void ask(slab_scene *scene, const float *points, size_t n, const slab_poi
     if (fault != NULL) fail_msg("point %zu: %s", i, fault);
   }
   memcpy(results, a.closest, n * sizeof *results);
-  harness_count(3 * n);
+  harness_count(SLAB_POINT_QUERY_COUNT * n);
   point_answers_free(&a);
 }
 
@@ -590,8 +591,8 @@ static void every_refusal_names_what_is_wrong(void **state) {
           "points is NULL");
   REFUSED(slab_check_points(scene, SLAB_CLOSEST_POINTS, points, 2, NULL, NULL, &report), SLAB_INVALID_ARGUMENT,
           "results is NULL");
-  REFUSED(slab_check_points(scene, (slab_point_query)3, points, 2, c, NULL, &report), SLAB_INVALID_ARGUMENT,
-          "query is 3, not a slab_point_query");
+  REFUSED(slab_check_points(scene, (slab_point_query)4, points, 2, c, NULL, &report), SLAB_INVALID_ARGUMENT,
+          "query is 4, not a slab_point_query");
   REFUSED(slab_check_points(open, SLAB_CLOSEST_POINTS, points, 2, c, NULL, &report), SLAB_INVALID_STATE,
           "slab_check_points");
   REFUSED(slab_check_points(scene, SLAB_CLOSEST_POINTS, points, 2, c, &(slab_point_options){.radii = radii}, &report),
@@ -599,7 +600,7 @@ static void every_refusal_names_what_is_wrong(void **state) {
   assert_int_equal(slab_point_result_size(SLAB_CLOSEST_POINTS), 36);
   assert_int_equal(slab_point_result_size(SLAB_CLOSEST_DISTANCES), 4);
   assert_int_equal(slab_point_result_size(SLAB_POINTS_WITHIN), 1);
-  assert_int_equal(slab_point_result_size((slab_point_query)3), 0);
+  assert_int_equal(slab_point_result_size((slab_point_query)4), 0);
   slab_scene_destroy(open);
   slab_scene_destroy(scene);
 }

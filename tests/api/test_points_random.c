@@ -49,7 +49,7 @@ typedef struct task {
   uint32_t masks[POINTS];
   float radii[POINTS];
   slab_point_options options;
-  uint64_t undecided, judged;
+  uint64_t undecided, judged; /* but for winding, of which borders of solids are too close, and seen by many points */
 } task;
 
 static void fail_at(const task *t, size_t i, const char *what) {
@@ -60,11 +60,13 @@ static void fail_at(const task *t, size_t i, const char *what) {
 /* `judged`: the oracle's bounds hold for these numbers. */
 static void check_answers(task *t, slab_scene *scene, point_answers *a, bool judged) {
   for (int q = 0; q < SLAB_POINT_QUERY_COUNT; q++) {
+    const slab_point_query query = (slab_point_query)q;
     slab_check_report report;
-    t->options.invalid = &a->invalid[q];
-    assert_ok(slab_check_points(scene, (slab_point_query)q, t->points, a->n, point_answers_of(a, (slab_point_query)q),
-                                &t->options, &report));
+    slab_point_options options = point_options_of(query, &t->options);
+    options.invalid = &a->invalid[q];
+    assert_ok(slab_check_points(scene, query, t->points, a->n, point_answers_of(a, query), &options, &report));
     if (report.mismatches != 0 || (judged && report.oracle_wrong != 0)) fail_at(t, report.first, report.text);
+    if (query == SLAB_WINDING) continue;
     t->judged += report.oracle_rays;
     t->undecided += report.oracle_undecided;
   }
@@ -72,7 +74,7 @@ static void check_answers(task *t, slab_scene *scene, point_answers *a, bool jud
     const char *fault = point_answers_fault(a, i);
     if (fault != NULL) fail_at(t, i, fault);
   }
-  harness_count(3 * a->n);
+  harness_count(SLAB_POINT_QUERY_COUNT * a->n);
 }
 
 static void compare_with(const task *t, const point_answers *want, slab_scene *scene, const char *way) {
@@ -86,7 +88,7 @@ static void compare_with(const task *t, const point_answers *want, slab_scene *s
     }
     assert_int_equal(got.invalid[q], want->invalid[q]);
   }
-  harness_count(3 * want->n);
+  harness_count(SLAB_POINT_QUERY_COUNT * want->n);
   point_answers_free(&got);
 }
 

@@ -33,7 +33,7 @@ typedef void own_compressed_cut(size_t, const slab_ray *, void *results, const u
                                 const slab_primitive_id *skips, volatile uint32_t *invalid, cast_uniforms, const void *,
                                 const void *, const void *, const void *, const uint32_t *masks,
                                 const slab_short_hit *after);
-/* Closest points. */
+/* Points. */
 typedef void points_flat_cut(size_t, const float *points, void *results, const uint32_t *order, const float *radii,
                              const uint32_t *masks, volatile uint32_t *invalid, const geometry_entry *, const float *,
                              const float *, const float *, const float *, cast_uniforms, float radius);
@@ -59,8 +59,9 @@ QUERIES(DECLARE_CUT)
 extern own_flat_cut pretended_flat_cut_own;
 extern own_wide_cut pretended_wide_cut_own;
 extern own_compressed_cut pretended_compressed_cut_own;
-extern points_flat_cut pretended_points_flat_cut;
-extern points_tree_cut pretended_points_wide_cut, pretended_points_compressed_cut;
+extern points_flat_cut pretended_points_flat_cut_q0, pretended_points_flat_cut_q3;
+extern points_tree_cut pretended_points_wide_cut_q0, pretended_points_wide_cut_q3, pretended_points_compressed_cut_q0,
+    pretended_points_compressed_cut_q3;
 extern native_wide pretended_wide_whole_q4, pretended_wide_placed_q4;
 extern native_own_wide pretended_wide_whole_own, pretended_wide_placed_own;
 extern refit_places pretended_places_there;
@@ -266,14 +267,20 @@ static void run_points(const kernel_call *c, native_kernel own, size_t item) {
     own.points_compressed(POINTS_BEGIN(c), POINTS_END(c), at(c, 10), number(c, 2));
 }
 
+static points_tree_cut *tree_cut_of(const program_key *key) {
+  const bool winds = key->query == SLAB_COUNT;
+  if (key->source == PROGRAM_POINTS_WIDE) return winds ? pretended_points_wide_cut_q3 : pretended_points_wide_cut_q0;
+  return winds ? pretended_points_compressed_cut_q3 : pretended_points_compressed_cut_q0;
+}
+
 static void run_points_cut(const kernel_call *c, native_kernel unused, size_t item) {
-  const bool wide = c->program.key.source == PROGRAM_POINTS_WIDE;
+  const program_key *key = &c->program.key;
   (void)unused;
-  if (c->program.key.source == PROGRAM_POINTS_FLAT)
-    pretended_points_flat_cut(POINTS_BEGIN(c), at(c, 8), at(c, 9), at(c, 10), POINTS_END(c));
+  if (key->source == PROGRAM_POINTS_FLAT)
+    (key->query == SLAB_COUNT ? pretended_points_flat_cut_q3 : pretended_points_flat_cut_q0)(
+        POINTS_BEGIN(c), at(c, 8), at(c, 9), at(c, 10), POINTS_END(c));
   else
-    (wide ? pretended_points_wide_cut : pretended_points_compressed_cut)(POINTS_BEGIN(c), at(c, 8), at(c, 9), at(c, 10),
-                                                                         POINTS_END(c), CUT(c, 13), number(c, 2));
+    tree_cut_of(key)(POINTS_BEGIN(c), at(c, 8), at(c, 9), at(c, 10), POINTS_END(c), CUT(c, 13), number(c, 2));
 }
 
 static void run_own_cut(const kernel_call *c, native_kernel unused, size_t item) {
