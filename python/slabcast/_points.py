@@ -1,4 +1,4 @@
-"""Closest points: what is asked of points, and how they are handed to the library."""
+"""What is asked of points, and how they are handed to the library."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from ._watch import ProgressFunction, Watch
 if TYPE_CHECKING:
     from ._results import Records
 
-PointQuery = Literal["closest_points", "closest_distance", "within"]
+PointQuery = Literal["closest_points", "closest_distance", "within", "winding"]
 
 _FUNCTIONS = {
     "closest_points": (library.slab_closest_points, CLOSEST_POINT),
     "closest_distance": (library.slab_closest_distances, FLOAT),
     "within": (library.slab_points_within, np.dtype("?")),
+    "winding": (library.slab_winding, np.dtype(np.int32)),
 }
 
 

@@ -586,6 +586,30 @@ class Scene(Life):
         """Whether some surface is within the radius of each point: (...) bool. One at exactly that distance is."""
         return self._ask("within", points, radius, mask, progress, out)  # type: ignore[no-any-return]
 
+    def winding(
+        self,
+        points: Array,
+        *,
+        mask: Array = 0,
+        progress: Optional[ProgressFunction] = None,
+        out: Optional[NDArray[Any]] = None,
+    ) -> NDArray[np.int32]:
+        """How often surfaces surround each point: (...) int32 for points of (..., 3).
+
+        A mesh that is closed and faces outward counts 1 inside and 0 outside, and each solid that holds the point 1, so
+        what overlaps adds up. A mesh that faces inward counts -1. Instances count what their models do. Signs are
+        exact: of closed meshes the answer is right for every point that is not on a surface. A point on one has the
+        answer of a point beside it, against z. An open mesh counts the crossings of a ray along z. Planes count
+        nothing, and a NaN or infinite point is outside.
+
+        Args:
+            points: (..., 3).
+            mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or a mask for each point.
+            progress: progress(points_done, points_total), as of casts.
+            out: an array of NumPy that takes the results and is returned.
+        """
+        return self._ask("winding", points, None, mask, progress, out)  # type: ignore[no-any-return]
+
     def check_points(
         self,
         query: PointQuery,
@@ -596,8 +620,8 @@ class Scene(Life):
         mask: Array = 0,
         progress: Optional[ProgressFunction] = None,
     ) -> CheckReport:
-        """Compares results of points, of the query "closest_points", "closest_distance" or "within", as check() does
-        those of rays."""
+        """Compares results of points, of the query "closest_points", "closest_distance", "within" or "winding", as
+        check() does those of rays."""
         scene = self._committed()
         return check(query, scene, Points(points, _range(scene), radius, mask, progress), results)
 

@@ -84,6 +84,20 @@ def test_masks_hide_geometries_from_points(points):
     assert (scene.closest_points(points, mask=masks).geometry == np.arange(400) % 2).all()
 
 
+def test_winding_adds_up_what_surrounds(scene, points):
+    vertices, faces = shapes.torus()
+    windings = scene.winding(points)
+    assert windings.dtype == np.int32 and windings.shape == (400,)
+    assert ((windings == 1) == scene.contains(points)).all() and set(np.unique(windings)) == {0, 1}
+    assert scene.check_points("winding", points, windings)[:2] == (400, 0)
+    both = slabcast.Scene("cpu")
+    both.add_mesh(vertices, faces)
+    both.add_mesh(vertices, faces[:, ::-1], mask=2)
+    both.add_spheres([[0, 0, 0]], [9], mask=4)
+    assert (both.winding(points) == 1).all() and (both.winding(points, mask=2) == -windings).all()
+    assert both.winding([np.nan, 0, 0]) == 0 and both.winding(np.zeros((2, 0, 3))).shape == (2, 0)
+
+
 def test_shapes_and_misses():
     scene = slabcast.Scene("cpu")
     empty = scene.closest_points(np.zeros((2, 3, 3)))
