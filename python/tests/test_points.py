@@ -91,7 +91,7 @@ def test_winding_adds_up_what_surrounds(scene, points):
     assert ((windings == 1) == scene.contains(points)).all() and set(np.unique(windings)) == {0, 1}
     assert scene.check_points("winding", points, windings)[:2] == (400, 0)
     both = slabcast.Scene("cpu")
-    both.add_mesh(vertices, faces)
+    both.add_mesh(vertices, faces, mask=1)
     both.add_mesh(vertices, faces[:, ::-1], mask=2)
     both.add_spheres([[0, 0, 0]], [9], mask=4)
     assert (both.winding(points) == 1).all() and (both.winding(points, mask=2) == -windings).all()
