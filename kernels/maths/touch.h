@@ -32,6 +32,25 @@ void slab_touch(const float origin[3], const float along[3], float corner[3][3],
 #include "lanes/exact.h"
 #endif
 
+/* The same number without its sign. */
+PART void whole_make_positive(whole *a, int words) {
+  whole positive;
+  if (!whole_is_negative(a, words)) return;
+  whole_clear(&positive, words);
+  whole_add(&positive, a, true, words);
+  *a = positive;
+}
+
+/* a times 2^by. */
+PART void whole_shift(whole *a, int by, int words) {
+  const int whole_words = by / 32, rest = by % 32;
+  for (int i = words - 1; i >= 0; i--) {
+    const whole_pair high = i >= whole_words ? a->word[i - whole_words] : 0u;
+    const whole_pair low = i > whole_words ? a->word[i - whole_words - 1] : 0u;
+    a->word[i] = (uint)((high << 32 | low) << rest >> 32);
+  }
+}
+
 /* a / b times 2^exponent, rounded once. |b| > 0. One bit of the quotient at a time: the loop begins with both of one
  * length. */
 PART float touch_quotient(whole a, whole b, int exponent, int words) {

@@ -51,15 +51,6 @@ PART void whole_clear(whole *a, int words) {
   for (int i = 0; i < words; i++) a->word[i] = 0u;
 }
 
-/* The same number without its sign. */
-PART void whole_make_positive(whole *a, int words) {
-  whole positive;
-  if (!whole_is_negative(a, words)) return;
-  whole_clear(&positive, words);
-  whole_add(&positive, a, true, words);
-  *a = positive;
-}
-
 /* sum += a b, or -= a b. Modulo 2^(32 words), where signs need no care. */
 PART void whole_add_product(whole *sum, const whole *a, const whole *b, bool subtracts, int words) {
   whole product;
@@ -81,16 +72,6 @@ PART int whole_bits(const whole *a, int words) {
   while (i >= 0 && a->word[i] == 0u) i--;
   for (uint top = i < 0 ? 0u : a->word[i]; top != 0u; top >>= 1) bits++;
   return 32 * i + bits;
-}
-
-/* a times 2^by. */
-PART void whole_shift(whole *a, int by, int words) {
-  const int whole_words = by / 32, rest = by % 32;
-  for (int i = words - 1; i >= 0; i--) {
-    const whole_pair high = i >= whole_words ? a->word[i - whole_words] : 0u;
-    const whole_pair low = i > whole_words ? a->word[i - whole_words - 1] : 0u;
-    a->word[i] = (uint)((high << 32 | low) << rest >> 32);
-  }
 }
 
 PART int float_exponent(float x) {
