@@ -152,24 +152,34 @@ INLINE void triangle_closest(const float p[3], GLOBAL const float *block, closes
 
 /* ---- solids: the closest point of their surface, from inside too ---- */
 
-/* From the centre of a sphere it is along x. */
-INLINE void sphere_closest(const float p[3], GLOBAL const float *block, closest *at) {
-  real center[3], from[3], lower[3], upper[3];
-  const real radius = lanes_load(block + 3 * STRIDE);
+/* A sphere as a point sees it: the vector to its centre and how long that is, its radius and its padded bounds. */
+typedef struct sphere_seen {
+  real from[3], length, radius, lower[3], upper[3];
+} sphere_seen;
+
+INLINE void sphere_see(const float p[3], GLOBAL const float *block, sphere_seen *s) {
+  real center[3];
+  s->radius = lanes_load(block + 3 * STRIDE);
   UNROLL for (int i = 0; i < 3; i++) {
     center[i] = lanes_load(block + i * STRIDE);
-    from[i] = closest_counted(center[i] - p[i]);
+    s->from[i] = closest_counted(center[i] - p[i]);
   }
-  sphere_padded_bounds(center, radius, lower, upper);
-  const real length = lanes_sqrt(closest_square(from));
-  const mask apart = length > 0.0f;
-  const real share = lanes_divide(length - radius, apart ? length : (real)(1.0f));
+  sphere_padded_bounds(center, s->radius, s->lower, s->upper);
+  s->length = lanes_sqrt(closest_square(s->from));
+}
+
+/* From the centre of a sphere it is along x. */
+INLINE void sphere_closest(const float p[3], GLOBAL const float *block, closest *at) {
+  sphere_seen s;
+  sphere_see(p, block, &s);
+  const mask apart = s.length > 0.0f;
+  const real share = lanes_divide(s.length - s.radius, apart ? s.length : (real)(1.0f));
   UNROLL for (int i = 0; i < 3; i++) {
-    at->to[i] = apart ? from[i] * share : (i == 0 ? radius : (real)(0.0f));
-    lower[i] = lower[i] - p[i];
-    upper[i] = upper[i] - p[i];
+    at->to[i] = apart ? s.from[i] * share : (i == 0 ? s.radius : (real)(0.0f));
+    s.lower[i] = s.lower[i] - p[i];
+    s.upper[i] = s.upper[i] - p[i];
   }
-  closest_within(lower, upper, at->to);
+  closest_within(s.lower, s.upper, at->to);
   at->u = at->v = (real)(0.0f);
   at->feature = (word)(SLAB_FEATURE_FACE);
 }
@@ -214,15 +224,22 @@ INLINE void box_closest(const float p[3], GLOBAL const float *block, closest *at
   UNROLL for (int i = 0; i < 3; i++) at->to[i] = closest_counted(at->to[i]);
 }
 
+/* Where a point is along the axes of a box, from its centre. */
+INLINE void obb_place(const float p[3], const obb_lanes *box, real place[3]) {
+  real from[3];
+  UNROLL for (int i = 0; i < 3; i++) from[i] = p[i] - box->center[i];
+  UNROLL for (int i = 0; i < 3; i++) place[i] =
+      (from[0] * box->axes[i][0] + from[1] * box->axes[i][1]) + from[2] * box->axes[i][2];
+}
+
 /* In the frame of the box; back by the transpose of its axes. */
 INLINE void obb_closest(const float p[3], GLOBAL const float *block, closest *at) {
   const obb_lanes box = obb_load(block);
-  real from[3], lower[3], upper[3];
-  UNROLL for (int i = 0; i < 3; i++) from[i] = p[i] - box.center[i];
+  real place[3], lower[3], upper[3];
+  obb_place(p, &box, place);
   UNROLL for (int i = 0; i < 3; i++) {
-    const real place = (from[0] * box.axes[i][0] + from[1] * box.axes[i][1]) + from[2] * box.axes[i][2];
-    lower[i] = -box.half_size[i] - place;
-    upper[i] = box.half_size[i] - place;
+    lower[i] = -box.half_size[i] - place[i];
+    upper[i] = box.half_size[i] - place[i];
   }
   closest in_frame;
   closest_of_box(lower, upper, &in_frame);

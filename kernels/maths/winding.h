@@ -202,25 +202,17 @@ INLINE void box_winding(const float p[3], GLOBAL const float *block, winding_lan
 }
 
 INLINE void sphere_winding(const float p[3], GLOBAL const float *block, winding_lanes *found) {
-  real center[3], from[3], lower[3], upper[3];
-  const real radius = lanes_load(block + 3 * STRIDE);
-  UNROLL for (int i = 0; i < 3; i++) {
-    center[i] = lanes_load(block + i * STRIDE);
-    from[i] = closest_counted(center[i] - p[i]);
-  }
-  sphere_padded_bounds(center, radius, lower, upper);
-  solid_winding((lanes_sqrt(closest_square(from)) <= radius) & winding_holds(p, lower, upper), found);
+  sphere_seen s;
+  sphere_see(p, block, &s);
+  solid_winding((s.length <= s.radius) & winding_holds(p, s.lower, s.upper), found);
 }
 
 INLINE void obb_winding(const float p[3], GLOBAL const float *block, winding_lanes *found) {
   const obb_lanes box = obb_load(block);
-  real from[3], lower[3], upper[3];
+  real place[3], lower[3], upper[3];
   mask holds = !(mask)0;
-  UNROLL for (int i = 0; i < 3; i++) from[i] = p[i] - box.center[i];
-  UNROLL for (int i = 0; i < 3; i++) {
-    const real place = (from[0] * box.axes[i][0] + from[1] * box.axes[i][1]) + from[2] * box.axes[i][2];
-    holds = holds & (lanes_abs(place) <= box.half_size[i]);
-  }
+  obb_place(p, &box, place);
+  UNROLL for (int i = 0; i < 3; i++) holds = holds & (lanes_abs(place[i]) <= box.half_size[i]);
   obb_padded_bounds(&box, lower, upper);
   solid_winding(holds & winding_holds(p, lower, upper), found);
 }

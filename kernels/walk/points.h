@@ -110,6 +110,12 @@ INLINE GLOBAL const geometry_entry *points_entry(const point_query *q, const sce
 #endif
 }
 
+/* The block in which the point before this one found what is closest. Neighbours find it near. */
+typedef struct point_hint {
+  uint kind, where;
+  bool is;
+} point_hint;
+
 #if SLAB_WINDS
 #include "walk/points_winding.h"
 #else

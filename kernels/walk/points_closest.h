@@ -161,12 +161,6 @@ INLINE point_query points_query(const point_arrays *arrays, const cast_uniforms 
   return q;
 }
 
-/* The block in which the point before this one found what is closest. Neighbours find it near. */
-typedef struct point_hint {
-  uint kind, where;
-  bool is;
-} point_hint;
-
 INLINE void points_hint(const point_query *q, point_hint *hint) {
   if (q->global_id == SLAB_MISS) return;
   hint->is = q->kind != SLAB_PLANE; /* these are tested anyway */

@@ -24,12 +24,6 @@ INLINE float points_limit(const point_query *q) { return (void)q, INFINITY; }
 
 /* ---- crossings ---- */
 
-INLINE float winding_lane(real v, uint lane) {
-  float lanes[LANES];
-  lanes_store(v, lanes);
-  return lanes[lane];
-}
-
 /* What a triangle counts, by exact signs. */
 INLINE int winding_exactly(const point_query *q, GLOBAL const float *block, uint lane) {
   float corner[3][3];
@@ -88,11 +82,6 @@ INLINE point_query points_query(const point_arrays *arrays, const cast_uniforms 
 }
 
 /* A point learns nothing from the one before it. */
-typedef struct point_hint {
-  uint kind, where;
-  bool is;
-} point_hint;
-
 INLINE void points_hint(const point_query *q, point_hint *hint) { (void)q, (void)hint; }
 
 #endif

@@ -205,7 +205,7 @@ static void extremes_are_decided(void **state) {
 }
 
 /* A wall that is a few last places thick and leans by as much: its plane passes a point far below it on the other side.
- * By rounded differences the point below the floor beside it was 0. */
+ * The oracle judges. */
 static void steep_walls_are_where_they_are(void **state) {
   const float x = 1.0f, next = nextafterf(1.0f, 2.0f);
   const slab_triangle shapes[3] = {{{-x, -x, 1}, {next, x, 0}, {x, x, 1}},   /* the wall, from above */
