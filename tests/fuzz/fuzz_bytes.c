@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "sets/points.h"
 
 fuzz_bytes fuzz_begin(const uint8_t *data, size_t size) {
   return (fuzz_bytes){data, data + size, size > 0 && data[size - 1] == 0xFF};
@@ -76,38 +77,35 @@ bool fuzz_own_read(fuzz_bytes *p, fuzz_own *own, slab_scene *scene, slab_query q
 
 /* ---- points ---- */
 
-static slab_status ask_points(slab_scene *scene, slab_point_query query, const float *points, size_t n,
-                              const slab_point_options *options, void *results) {
-  if (query == SLAB_CLOSEST_POINTS) return slab_closest_points(scene, points, n, results, options);
-  if (query == SLAB_CLOSEST_DISTANCES) return slab_closest_distances(scene, points, n, results, options);
-  return slab_points_within(scene, points, n, results, options);
-}
-
 static void compare_points(slab_scene *scene, slab_scene *twin, slab_point_query query, const float *points, size_t n,
                            const slab_point_options *options, bool judged) {
-  slab_closest_point results[FUZZ_OWN_RAYS], others[FUZZ_OWN_RAYS];
+  point_answers answers = {0}, others = {0};
   slab_check_report report;
-  const slab_status status = ask_points(scene, query, points, n, options, results);
-  claim(ask_points(twin, query, points, n, options, others) == status);
-  claim(status == SLAB_OK || status == SLAB_UNSUPPORTED);
-  if (status != SLAB_OK) return;
-  claim(memcmp(results, others, n * slab_point_result_size(query)) == 0);
-  claim(slab_check_points(scene, query, points, n, results, options, &report) == SLAB_OK);
-  if (report.mismatches + report.oracle_wrong > 0) fprintf(stderr, "%s\n", report.text);
-  claim(report.rays == n && report.mismatches == 0 && (!judged || report.oracle_wrong == 0));
+  size_t first;
+  const slab_point_options its = point_options_of(query, options);
+  const slab_status status = point_answers_ask(&answers, query, scene, points, n, options);
+  claim(point_answers_ask(&others, query, twin, points, n, options) == status);
+  claim(status == SLAB_OK || (status == SLAB_UNSUPPORTED && query != SLAB_WINDING));
+  if (status == SLAB_OK) {
+    claim(point_answers_differ(&answers, &others, query, &first) == 0);
+    claim(answers.invalid[query] <= n && answers.invalid[query] == others.invalid[query]);
+    claim(slab_check_points(scene, query, points, n, point_answers_of(&answers, query), &its, &report) == SLAB_OK);
+    if (report.mismatches + report.oracle_wrong > 0) fprintf(stderr, "%s\n", report.text);
+    claim(report.rays == n && report.mismatches == 0 && (!judged || report.oracle_wrong == 0));
+  }
+  point_answers_free(&answers);
+  point_answers_free(&others);
 }
 
 void fuzz_points(slab_scene *scene, slab_scene *twin, const slab_ray *rays, size_t n, uint32_t mask, bool judged) {
   float points[3 * FUZZ_OWN_RAYS], radii[FUZZ_OWN_RAYS];
-  uint64_t invalid = 0;
   for (size_t i = 0; i < n; i++) {
     memcpy(points + 3 * i, rays[i].origin, sizeof rays[i].origin);
     radii[i] = rays[i].t_max >= 0 ? rays[i].t_max : 1;
   }
-  const slab_point_options options = {.mask = mask, .radii = radii, .invalid = &invalid};
-  for (slab_point_query query = SLAB_CLOSEST_POINTS; query <= SLAB_POINTS_WITHIN; query++)
-    compare_points(scene, twin, query, points, n, &options, judged);
-  claim(invalid <= n);
+  const slab_point_options options = {.mask = mask, .radii = radii};
+  for (int query = 0; query < SLAB_POINT_QUERY_COUNT; query++)
+    compare_points(scene, twin, (slab_point_query)query, points, n, &options, judged);
 }
 
 /* ---- contexts ---- */
