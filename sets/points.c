@@ -70,8 +70,10 @@ static bool make_room(point_answers *a, size_t n) {
   a->distance = malloc(n * sizeof *a->distance + 1);
   a->within = malloc(n + 1);
   a->winding = malloc(n * sizeof *a->winding + 1);
+  a->signed_distance = malloc(n * sizeof *a->signed_distance + 1);
   a->room = n;
-  const bool made = a->closest != NULL && a->distance != NULL && a->within != NULL && a->winding != NULL;
+  const bool made = a->closest != NULL && a->distance != NULL && a->within != NULL && a->winding != NULL &&
+                    a->signed_distance != NULL;
   if (!made) point_answers_free(a);
   return made;
 }
@@ -96,6 +98,9 @@ slab_status point_answers_ask(point_answers *a, slab_point_query query, slab_sce
     case SLAB_WINDING:
       memset(a->winding, UNWRITTEN, n * sizeof *a->winding);
       return slab_winding(scene, points, n, a->winding, &o);
+    case SLAB_SIGNED_DISTANCES:
+      memset(a->signed_distance, UNWRITTEN, n * sizeof *a->signed_distance);
+      return slab_signed_distances(scene, points, n, a->signed_distance, &o);
   }
   return SLAB_INVALID_ARGUMENT;
 }
@@ -113,6 +118,7 @@ void point_answers_free(point_answers *a) {
   free(a->distance);
   free(a->within);
   free(a->winding);
+  free(a->signed_distance);
   *a = (point_answers){0};
 }
 
@@ -120,7 +126,8 @@ const void *point_answers_of(const point_answers *a, slab_point_query query) {
   return query == SLAB_CLOSEST_POINTS      ? (const void *)a->closest
          : query == SLAB_CLOSEST_DISTANCES ? (const void *)a->distance
          : query == SLAB_POINTS_WITHIN     ? (const void *)a->within
-                                           : (const void *)a->winding;
+         : query == SLAB_WINDING           ? (const void *)a->winding
+                                           : (const void *)a->signed_distance;
 }
 
 size_t point_answers_differ(const point_answers *a, const point_answers *b, slab_point_query query, size_t *first) {
@@ -149,6 +156,9 @@ const char *point_answers_fault(const point_answers *a, size_t i) {
   if (memcmp(&a->distance[i], &c->distance, sizeof c->distance) != 0)
     return "distance is not that of the closest point";
   if (a->within[i] != (c->distance < INFINITY)) return "within is not whether something is found";
+  const float told = a->winding[i] != 0 ? 0.0f - c->distance : c->distance;
+  if (memcmp(&a->signed_distance[i], &told, sizeof told) != 0)
+    return "a signed distance is not the distance with the sign of winding";
   if (!(c->distance >= 0.0f) || c->feature > SLAB_FEATURE_VERTEX) return "a distance below 0 or NaN, or no feature";
   if (c->distance == INFINITY) return fault_of_none(c);
   for (size_t k = 0; k < sizeof values / sizeof *values; k++)
@@ -158,6 +168,6 @@ const char *point_answers_fault(const point_answers *a, size_t i) {
 
 const char *point_query_name(slab_point_query query) {
   static const char *const query_names[SLAB_POINT_QUERY_COUNT] = {"closest point", "closest distance", "within",
-                                                                  "winding"};
+                                                                  "winding", "signed distance"};
   return query_names[query];
 }

@@ -23,6 +23,7 @@ typedef struct point_answers {
   float *distance;
   uint8_t *within;
   int32_t *winding;
+  float *signed_distance;
   uint64_t invalid[SLAB_POINT_QUERY_COUNT];
 } point_answers;
 

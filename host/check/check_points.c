@@ -29,21 +29,31 @@ static float radius_of(const point_check *c, size_t i) {
   return c->options.radius != 0.0f ? c->options.radius : INFINITY;
 }
 
-/* What the reference has of one. */
-typedef union point_answer {
-  slab_closest_point closest; /* of which the distance comes first */
+static bool winds(const point_check *c) { return c->query == SLAB_WINDING || c->query == SLAB_SIGNED_DISTANCES; }
+
+/* What the reference has of one: the answer to the query, and of which it was made. */
+typedef struct point_answer {
+  union {
+    slab_closest_point closest; /* of which the distance comes first */
+    int32_t winding;
+    uint8_t within;
+  } told;
+  float distance;
   int32_t winding;
-  uint8_t within;
 } point_answer;
 
 static point_answer answer_of(const point_check *c, const float point[3], uint32_t seen, float radius) {
-  point_answer answer = {.closest = {0}};
+  point_answer answer = {.told.closest = {0}};
+  if (winds(c)) answer.winding = reference_winding(c->all.scene, point, seen);
   if (c->query == SLAB_WINDING) {
-    answer.winding = reference_winding(c->all.scene, point, seen);
+    answer.told.winding = answer.winding;
     return answer;
   }
-  answer.closest = reference_closest_point(c->all.scene, point, seen, radius);
-  if (c->query == SLAB_POINTS_WITHIN) answer.within = answer.closest.distance < INFINITY;
+  answer.told.closest = reference_closest_point(c->all.scene, point, seen, radius);
+  answer.distance = answer.told.closest.distance;
+  if (c->query == SLAB_POINTS_WITHIN) answer.told.within = answer.distance < INFINITY;
+  if (c->query == SLAB_SIGNED_DISTANCES)
+    answer.told.closest.distance = signed_distance(answer.distance, answer.winding);
   return answer;
 }
 
@@ -52,23 +62,46 @@ static const char *const names[] = {"distance", "point[0]", "point[1]",  "point[
 
 static void describe(const point_check *c, size_t i, const point_answer *want, char *text, size_t size) {
   const void *got = c->results + i * c->result_size;
-  if (c->query == SLAB_CLOSEST_POINTS) describe_words(text, size, "point", i, names, got, &want->closest, 9, 7);
-  if (c->query == SLAB_CLOSEST_DISTANCES)
-    describe_float(text, size, "point", "distance", i, got, &want->closest.distance);
+  if (c->query == SLAB_CLOSEST_POINTS) describe_words(text, size, "point", i, names, got, &want->told.closest, 9, 7);
+  if (c->query == SLAB_CLOSEST_DISTANCES || c->query == SLAB_SIGNED_DISTANCES)
+    describe_float(text, size, "point", "distance", i, got, &want->told.closest.distance);
   if (c->query == SLAB_POINTS_WITHIN)
-    snprintf(text, size, "point %zu: within is %u, the CPU reference has %u", i, *(const uint8_t *)got, want->within);
+    snprintf(text, size, "point %zu: within is %u, the CPU reference has %u", i, *(const uint8_t *)got,
+             want->told.within);
   if (c->query == SLAB_WINDING)
-    snprintf(text, size, "point %zu: winding is %d, the CPU reference has %d", i, *(const int32_t *)got, want->winding);
+    snprintf(text, size, "point %zu: winding is %d, the CPU reference has %d", i, *(const int32_t *)got,
+             want->told.winding);
 }
 
 static void compare_with_reference(const point_check *c, size_t i, const point_answer *want,
                                    slab_check_report *report) {
-  if (memcmp(c->results + i * c->result_size, want, c->result_size) == 0) return;
+  if (memcmp(c->results + i * c->result_size, &want->told, c->result_size) == 0) return;
   if (is_first(report)) {
     report->first = i;
     describe(c, i, want, report->text, sizeof report->text);
   }
   report->mismatches++;
+}
+
+/* The sign of a distance is right where the reference's winding is. */
+static oracle_judgement judge_result(const point_check *c, size_t i, const point_answer *want, char *why, size_t size) {
+  const oracle_scene *scene = c->all.judge.scene;
+  const float *point = c->points + 3 * i, radius = radius_of(c, i);
+  const uint32_t seen = mask_of(c, i);
+  const void *result = c->results + i * c->result_size;
+  if (c->query == SLAB_WINDING) return oracle_judge_winding(scene, point, *(const int32_t *)result, seen, why, size);
+  if (c->query != SLAB_SIGNED_DISTANCES)
+    return oracle_judge_point(scene, c->query, point, result, seen, radius, why, size);
+  const float told = *(const float *)result, distance = fabsf(told);
+  if (distance != 0.0f && (told < 0.0f) != (want->winding != 0)) {
+    snprintf(why, size, "point %zu: distance is %g, and the winding number %d", i, (double)told, want->winding);
+    return ORACLE_WRONG;
+  }
+  const oracle_judgement inside = oracle_judge_winding(scene, point, want->winding, seen, why, size);
+  if (inside == ORACLE_WRONG) return inside;
+  const oracle_judgement far =
+      oracle_judge_point(scene, SLAB_CLOSEST_DISTANCES, point, &distance, seen, radius, why, size);
+  return far == ORACLE_RIGHT ? inside : far;
 }
 
 static bool compare_point(const compared *all, size_t i, reference_answer *unused, slab_check_report *report,
@@ -82,11 +115,7 @@ static bool compare_point(const compared *all, size_t i, reference_answer *unuse
   *invalid += !reference_point_is_valid(point);
   if (!is_judged(all, i)) return true;
   char why[384] = "";
-  const void *result = c->results + i * c->result_size;
-  const oracle_scene *scene = all->judge.scene;
-  const oracle_judgement judgement =
-      c->query == SLAB_WINDING ? oracle_judge_winding(scene, point, *(const int32_t *)result, seen, why, sizeof why)
-                               : oracle_judge_point(scene, c->query, point, result, seen, radius, why, sizeof why);
+  const oracle_judgement judgement = judge_result(c, i, &want, why, sizeof why);
   return count_judgement(all, i, judgement, why, report);
 }
 

@@ -1,4 +1,6 @@
 /* The public calls that ask points. They go through the scheduler as casts do. */
+#include <stdlib.h>
+
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "device/context.h"
@@ -11,6 +13,7 @@ static const size_t result_sizes[SLAB_POINT_QUERY_COUNT] = {
     [SLAB_CLOSEST_DISTANCES] = sizeof(float),
     [SLAB_POINTS_WITHIN] = sizeof(uint8_t),
     [SLAB_WINDING] = sizeof(int32_t),
+    [SLAB_SIGNED_DISTANCES] = sizeof(float),
 };
 
 size_t slab_point_result_size(slab_point_query query) {
@@ -24,31 +27,71 @@ static void point_options_take(const slab_point_options *o, asked_points *asked,
   asked->radius = o->radius > 0.0f ? o->radius : INFINITY;
 }
 
+/* What is asked of all points of a call in turn: one query, or the two of a signed distance. */
+typedef struct asking {
+  const char *function;
+  const snapshot *scene;
+  const float *points;
+  size_t n;
+  const slab_point_options *options;
+  arithmetic *callers;
+  uint64_t done, total; /* points that queries before have answered, and those of all of them */
+  uint64_t invalid;     /* of the last query */
+} asking;
+
+static slab_status ask_one(asking *a, slab_point_query query, void *results) {
+  asked_points asked = {.query = query, .points = a->points};
+  slab_cast_options options;
+  cast c = {a->function,     .query = point_programs(query), .n = a->n, .results = results, .options = &options,
+            .points = &asked};
+  c.result_size = slab_point_result_size(query);
+  c.progress_done = a->done;
+  c.progress_total = a->total;
+  c.callers = a->callers;
+  c.scene = a->scene;
+  point_options_take(a->options, &asked, &options);
+  const slab_status status = schedule_rays(&c);
+  a->done = c.progress_done;
+  a->invalid = c.invalid;
+  return status;
+}
+
+/* A radius bounds the distance alone. */
+static slab_status ask_signs(asking *a, float *distances) {
+  const slab_point_options *given = a->options;
+  slab_point_options unbounded = *given;
+  unbounded.radius = 0.0f;
+  unbounded.radii = NULL;
+  int32_t *windings = malloc(a->n * sizeof *windings + 1);
+  if (windings == NULL) return fail_memory(a->n * sizeof *windings, "the windings of points");
+  a->options = &unbounded;
+  const slab_status status = ask_one(a, SLAB_WINDING, windings);
+  a->options = given;
+  for (size_t i = 0; status == SLAB_OK && i < a->n; i++) distances[i] = signed_distance(distances[i], windings[i]);
+  free(windings);
+  return status;
+}
+
 static slab_status ask(const char *function, slab_point_query query, slab_scene *scene, const float *points, size_t n,
                        void *results, const slab_point_options *given) {
   static const slab_point_options none = {0};
   const slab_point_options *o = given != NULL ? given : &none;
   ARITHMETIC callers = arithmetic_begin();
   scene_reading reading;
-  asked_points asked = {.query = query, .points = points};
-  slab_cast_options options;
-  cast c = {function,        .query = point_programs(query), .n = n, .results = results, .options = &options,
-            .points = &asked};
-  c.result_size = slab_point_result_size(query);
-  c.progress_total = n;
-  c.callers = &callers;
+  const bool is_signed = query == SLAB_SIGNED_DISTANCES;
+  asking a = {function, .points = points, .n = n, .options = o, .callers = &callers, .total = is_signed ? 2 * n : n};
   slab_status status = scene_check(scene, function);
   if (status == SLAB_OK) status = scene_enter(scene, function, &reading);
   if (status != SLAB_OK) return status;
-  c.scene = reading.scene;
+  a.scene = reading.scene;
   if (n > 0 && (points == NULL || results == NULL))
     status = fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, points == NULL ? "points" : "the results array");
   if (status == SLAB_OK) status = check_point_options(function, query, n, o);
-  if (status == SLAB_OK) status = check_is_rigid(function, query, c.scene);
-  point_options_take(o, &asked, &options);
-  if (status == SLAB_OK) status = schedule_rays(&c);
+  if (status == SLAB_OK) status = check_is_rigid(function, query, a.scene);
+  if (status == SLAB_OK) status = ask_one(&a, is_signed ? SLAB_CLOSEST_DISTANCES : query, results);
+  if (status == SLAB_OK && is_signed) status = ask_signs(&a, results);
   scene_leave(&reading);
-  if (status == SLAB_OK && options.invalid != NULL) *options.invalid = c.invalid;
+  if (status == SLAB_OK && o->invalid != NULL) *o->invalid = a.invalid;
   return status;
 }
 
@@ -70,4 +113,9 @@ slab_status slab_points_within(slab_scene *scene, const float *points, size_t n,
 slab_status slab_winding(slab_scene *scene, const float *points, size_t n, int32_t *windings,
                          const slab_point_options *options) {
   return ask("slab_winding", SLAB_WINDING, scene, points, n, windings, options);
+}
+
+slab_status slab_signed_distances(slab_scene *scene, const float *points, size_t n, float *distances,
+                                  const slab_point_options *options) {
+  return ask("slab_signed_distances", SLAB_SIGNED_DISTANCES, scene, points, n, distances, options);
 }

@@ -88,6 +88,11 @@ slab_status check_point_options(const char *function, slab_point_query, size_t n
 /* Refuses a scene whose instances points of this query cannot go into. */
 slab_status check_is_rigid(const char *function, slab_point_query, const snapshot *);
 
+/* What SLAB_SIGNED_DISTANCES tells of a point. */
+static inline float signed_distance(float distance, int32_t winding) {
+  return winding != 0 ? 0.0f - distance : distance;
+}
+
 /* The query of rays for which the kernels are built that answer a query of points (kernels/walk/points.h). */
 static inline slab_query point_programs(slab_point_query query) {
   return query == SLAB_WINDING ? SLAB_COUNT : SLAB_CLOSEST;

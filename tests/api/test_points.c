@@ -591,8 +591,8 @@ static void every_refusal_names_what_is_wrong(void **state) {
           "points is NULL");
   REFUSED(slab_check_points(scene, SLAB_CLOSEST_POINTS, points, 2, NULL, NULL, &report), SLAB_INVALID_ARGUMENT,
           "results is NULL");
-  REFUSED(slab_check_points(scene, (slab_point_query)4, points, 2, c, NULL, &report), SLAB_INVALID_ARGUMENT,
-          "query is 4, not a slab_point_query");
+  REFUSED(slab_check_points(scene, SLAB_POINT_QUERY_COUNT, points, 2, c, NULL, &report), SLAB_INVALID_ARGUMENT,
+          "query is 5, not a slab_point_query");
   REFUSED(slab_check_points(open, SLAB_CLOSEST_POINTS, points, 2, c, NULL, &report), SLAB_INVALID_STATE,
           "slab_check_points");
   REFUSED(slab_check_points(scene, SLAB_CLOSEST_POINTS, points, 2, c, &(slab_point_options){.radii = radii}, &report),
@@ -600,7 +600,7 @@ static void every_refusal_names_what_is_wrong(void **state) {
   assert_int_equal(slab_point_result_size(SLAB_CLOSEST_POINTS), 36);
   assert_int_equal(slab_point_result_size(SLAB_CLOSEST_DISTANCES), 4);
   assert_int_equal(slab_point_result_size(SLAB_POINTS_WITHIN), 1);
-  assert_int_equal(slab_point_result_size((slab_point_query)4), 0);
+  assert_int_equal(slab_point_result_size((slab_point_query)SLAB_POINT_QUERY_COUNT), 0);
   slab_scene_destroy(open);
   slab_scene_destroy(scene);
 }

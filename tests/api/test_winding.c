@@ -270,6 +270,49 @@ static void masks_hide_what_surrounds(void **state) {
   slab_scene_destroy(scene);
 }
 
+/* ---- signed distances ---- */
+
+static int told_of(void *user, uint64_t done, uint64_t total) {
+  uint64_t *told = user;
+  told[0] = done;
+  told[1] = total;
+  return 0;
+}
+
+static void signed_distances_tell_the_side(void **state) {
+  static const int size[3] = {4, 4, 4};
+  const float points[] = {2,   2, 1, 2, 2, 4.5f, 2,  2, 9, 7, 2, 2, 4, 3, 3, /* on a face */
+                          NAN, 0, 0, 2, 2, -1,   20, 2, 2}; /* beside the small box: inside the union by both */
+  const float want[] = {-1, -0.5f, 4, 3, 0, INFINITY, 1, 16},
+              within[] = {-1, -0.5f, INFINITY, INFINITY, 0, INFINITY, 1, INFINITY};
+  enum { COUNT = sizeof want / sizeof *want };
+  const slab_box above = {{1, 1, 3}, {3, 3, 5}};
+  lattice_mesh box = {0};
+  float got[COUNT];
+  uint64_t told[2] = {0}, invalid = 0;
+  lattice_box(&box, size);
+  slab_scene *scene = of_mesh(*state, &box, SLAB_TREE_DEFAULT);
+  assert_ok(slab_scene_add_boxes(scene, &above, 1, &(slab_geometry_options){.mask = 2}, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  slab_point_options options = {.progress = told_of, .user = told, .invalid = &invalid};
+  assert_ok(slab_signed_distances(scene, points, COUNT, got, &options));
+  assert_memory_equal(got, want, sizeof want);
+  assert_true(told[0] == 2 * COUNT && told[1] == 2 * COUNT && invalid == 1);
+  options.radius = 1;
+  assert_ok(slab_signed_distances(scene, points, COUNT, got, &options));
+  assert_memory_equal(got, within, sizeof within);
+  slab_check_report report;
+  assert_ok(slab_check_points(scene, SLAB_SIGNED_DISTANCES, points, COUNT, within, &options, &report));
+  assert_true(report.mismatches == 0 && report.oracle_wrong == 0);
+  got[1] = 0.5f; /* the other side */
+  assert_ok(slab_check_points(scene, SLAB_SIGNED_DISTANCES, points, COUNT, got, &options, &report));
+  assert_true(report.mismatches == 1 && report.oracle_wrong == 1 && report.first == 1);
+  options = (slab_point_options){.mask = 2, .radius = 0.25f};
+  assert_ok(slab_signed_distances(scene, (const float[]){2, 2, 4.5f}, 1, got, &options));
+  assert_true(got[0] == -INFINITY);
+  slab_scene_destroy(scene);
+}
+
 /* Turned, skew and mirrored: facing is the model's. */
 static void instances_count_as_their_models(void **state) {
   static const float places[3 * 12] = {0,  -1, 0, 0,  1, 0, 0, 0, 0, 0, 1, 0,  /* a quarter turn */
@@ -371,6 +414,7 @@ int main(void) {
       cmocka_unit_test(extremes_are_decided),
       cmocka_unit_test(steep_walls_are_where_they_are),
       cmocka_unit_test(solids_hold_their_border),
+      cmocka_unit_test(signed_distances_tell_the_side),
       cmocka_unit_test(masks_hide_what_surrounds),
       cmocka_unit_test(instances_count_as_their_models),
       cmocka_unit_test(packed_and_updated_scenes_answer_the_same),

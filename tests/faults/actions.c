@@ -373,7 +373,7 @@ static slab_status run_cast_apart(world *w) {
 }
 
 /* Points: numbers of the world's rays. Many are put in order first. Distances by SLAB_DISTANCE, within a radius by
- * SLAB_ANY, winding by SLAB_COUNT. */
+ * SLAB_ANY, winding by SLAB_COUNT, signed distances by SLAB_INTERVAL. */
 static slab_status run_points(world *w) {
   enum { MANY = 2000 };
   static float points[3 * MANY];
@@ -388,6 +388,7 @@ static slab_status run_points(world *w) {
   if (query == SLAB_DISTANCE) return slab_closest_distances(w->scene, points, n, (void *)to->results, &options);
   if (query == SLAB_ANY) return slab_points_within(w->scene, points, n, (void *)to->results, &options);
   if (query == SLAB_COUNT) return slab_winding(w->scene, points, n, (void *)to->results, &options);
+  if (query == SLAB_INTERVAL) return slab_signed_distances(w->scene, points, n, (void *)to->results, &options);
   return slab_closest_points(w->scene, points, n, (void *)to->results, &options);
 }
 
@@ -706,6 +707,11 @@ const action actions[] = {
      .run = run_points,
      .may_write = 1,
      .with = {.query = SLAB_COUNT, IN_A_TREE, .whole = 1, .many = 1}},
+    {.name = "slab_signed_distances",
+     .begin = begin_committed,
+     .run = run_points,
+     .may_write = 1,
+     .with = {.query = SLAB_INTERVAL}},
     {.name = "slab_check_points", .begin = begin_committed, .run = run_check_points},
     {.name = "slab_rays_write", .begin = begin_context, .run = run_rays_write},
     {.name = "slab_rays_write, many", .begin = begin_context, .run = run_rays_write, .with = {.many = 1}},
