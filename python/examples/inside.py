@@ -1,4 +1,4 @@
-"""Which points lie inside a closed mesh: a mesh turned into cells, by the parity of crossings.
+"""Which points lie inside a closed mesh: a mesh turned into cells, by its winding number.
 
     python inside.py cells.npy                      a knotted tube that is made here
     python inside.py cells.npy --mesh model.obj     a closed mesh, which trimesh reads

@@ -22,13 +22,14 @@ from ._watch import ProgressFunction, Watch
 if TYPE_CHECKING:
     from ._results import Records
 
-PointQuery = Literal["closest_points", "closest_distance", "within", "winding"]
+PointQuery = Literal["closest_points", "closest_distance", "within", "winding", "signed_distance"]
 
 _FUNCTIONS = {
     "closest_points": (library.slab_closest_points, CLOSEST_POINT),
     "closest_distance": (library.slab_closest_distances, FLOAT),
     "within": (library.slab_points_within, np.dtype("?")),
     "winding": (library.slab_winding, np.dtype(np.int32)),
+    "signed_distance": (library.slab_signed_distances, FLOAT),
 }
 
 

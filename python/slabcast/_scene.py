@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, addressof, byref, c_char, c_size_t, c_uint32, c_uint64, cast
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -610,6 +610,20 @@ class Scene(Life):
         """
         return self._ask("winding", points, None, mask, progress, out)  # type: ignore[no-any-return]
 
+    def signed_distance(
+        self,
+        points: Array,
+        *,
+        radius: Array = None,
+        mask: Array = 0,
+        progress: Optional[ProgressFunction] = None,
+        out: Optional[NDArray[Any]] = None,
+    ) -> NDArray[np.float32]:
+        """closest_distance(), and negative where winding() is not 0, which is inside of meshes or of solids: (...)
+        float32. Beyond the radius it is inf outside and -inf inside. Each point is asked twice, and progress is told of
+        both."""
+        return self._ask("signed_distance", points, radius, mask, progress, out)  # type: ignore[no-any-return]
+
     def check_points(
         self,
         query: PointQuery,
@@ -620,8 +634,8 @@ class Scene(Life):
         mask: Array = 0,
         progress: Optional[ProgressFunction] = None,
     ) -> CheckReport:
-        """Compares results of points, of the query "closest_points", "closest_distance", "within" or "winding", as
-        check() does those of rays."""
+        """Compares results of points, of the query "closest_points", "closest_distance", "within", "winding" or
+        "signed_distance", as check() does those of rays."""
         scene = self._committed()
         return check(query, scene, Points(points, _range(scene), radius, mask, progress), results)
 
@@ -637,56 +651,56 @@ class Scene(Life):
         scene = self._committed()
         return ask(query, scene, Points(points, _range(scene), radius, mask, progress), out)
 
-    def contains(self, points: Array, *, mask: int = 0) -> NDArray[np.bool_]:
+    def contains(
+        self, points: Array, *, mode: Literal["union", "parity"] = "union", mask: int = 0
+    ) -> NDArray[np.bool_]:
         """Whether each point lies inside: (...) bool for points of (..., 3).
 
-        In a scene of meshes, which must be closed together: whether a ray from it crosses them an odd number of times,
-        which counts each crossing once even through edges and vertices. In a scene of boxes, spheres and oriented
-        boxes: whether it lies in one. Points on a surface of a mesh may be either. Nothing lies inside where there is
-        nothing: an empty scene or mesh, or none that the mask sees.
+        "union": where winding() is not 0, which is inside of any part, whether parts overlap or not. "parity": where it
+        is odd, so that a part within another is a hole. Meshes, which must be closed, solids and instances go together.
+        Faces of one mesh face one way; where they do not, parity is right. Points on a surface of a mesh may be either.
+        Nothing lies inside where there is nothing: an empty scene or mesh, or none that the mask sees.
 
-        A line through a closed mesh crosses it an even number of times. Lines through 4096 of the points, or through
-        all of fewer, ask that: where one does not, InvalidState names its point. A hole that none of them meets stays
-        unseen, and changes the answer of few points or of none."""
+        Below closed meshes the winding number is 0. That is asked below 4096 of the points, or below all of fewer, and
+        on 4096 lines through each model of instances: where it is not, InvalidState names the point. A hole that none
+        of them meets stays unseen, and changes the answer of few points or of none."""
+        if mode not in ("union", "parity"):
+            raise InvalidArgument(f"mode is {mode!r}, and is one of 'union', 'parity'")
         scene = self._committed()
-        if self._instances:
-            raise InvalidState("contains: the scene has instances; ask their models, with points in the model's space")
-        info = _stats(scene)
         array = float_array("points", points, places=(_range(scene),), of_rays=True)
         shaped("points", array, 3)
-        solids = info.boxes + info.spheres + info.obbs
-        if info.planes or (solids and info.triangles):
-            raise InvalidState(
-                f"contains: the scene has {info.planes} planes, {solids} solids and {info.triangles} "
-                "triangles; it takes solids alone or triangles alone"
-            )
-        if solids:
-            at = self.interval(array, np.array([0, 0, 1], FLOAT), 0.0, 0.0, mask=mask)  # rays that are points
-            within: NDArray[np.bool_] = at["geometry"] < INVALID
-            return within
-        self._refuse_open(array, info, mask)
-        return self._odd_ways_out(array, info, mask)
+        self._refuse_open(array, mode, mask)
+        for model in set(self._models.values()):
+            assert isinstance(model, Scene)
+            info = _stats(model._committed())
+            if info.triangles and np.isfinite([info.lower, info.upper]).all():
+                model._refuse_open(_lines_through(info), mode, 0, "of an instance ")
+        return _holds(self.winding(array, mask=mask), mode)
 
-    def _odd_ways_out(self, points: NDArray[np.float32], info: _structs.SceneStats, mask: int = 0) -> NDArray[np.bool_]:
-        """Whether a ray from each point (..., 3) crosses triangles an odd number of times."""
-        crossings = self.count(_ways_out(points.reshape(-1, 3), info), mask=mask)
-        return (crossings & 1).astype(np.bool_).reshape(points.shape[:-1])
-
-    def _refuse_open(self, points: NDArray[np.float32], info: _structs.SceneStats, mask: int) -> None:
+    def _refuse_open(self, points: NDArray[np.float32], mode: str, mask: int, whose: str = "") -> None:
         """Refuses triangles that are no closed mesh, as far as lines through some of the points tell."""
+        info = _stats(self._committed())
+        if not info.triangles or not np.isfinite(info.lower[2]):
+            return
         flat = points.reshape(-1, 3)
         step = max(1, -(-len(flat) // _LINES))
-        lines = _ways_out(flat[::step], info)
-        lines[:, 3] = -np.inf
-        crossings = self.count(lines, mask=mask)
-        odd = np.flatnonzero(crossings & 1)
-        if len(odd):
-            axis = "xyz"[int(np.flatnonzero(lines[odd[0], 4:7])[0])]
-            place = at(np.unravel_index(odd[0] * step, points.shape[:-1])) if points.ndim > 1 else ""
+        below = flat[::step].copy()
+        below[:, 2] = np.nextafter(FLOAT.type(info.lower[2]), FLOAT.type(-np.inf))
+        windings = self.winding(below, mask=mask)
+        bad = np.flatnonzero(_holds(windings, mode))
+        if len(bad):  # an endless box holds points below all that ends
+            point = np.array([0, 0, 1], FLOAT), 0.0, 0.0
+            bad = bad[self.interval(below[bad], *point, mask=mask)["geometry"] >= INVALID]
+        if len(bad):
+            place = at(np.unravel_index(bad[0] * step, points.shape[:-1])) if points.ndim > 1 else ""
+            x, y, z = below[bad[0]]
+            told = f"points{place}" if not whose else f"({x:g}, {y:g})"
+            fault = "open, or some of its faces are turned" if mode == "union" else "open"
+            turned = "; where faces are turned, mode='parity' is right" if mode == "union" else ""
             raise InvalidState(
-                f"contains: the mesh is open: the line along {axis} through points{place} crosses it "
-                f"{crossings[odd[0]]} times. Close it; or ask for the parity of count(points, direction) in a "
-                "direction that no hole lies in; or let slabcast.trimesh.RayMeshIntersector(mesh).contains_points vote"
+                f"contains: the mesh {whose}is {fault}: on the line along z through {told}, below the mesh, the winding "
+                f"number is {windings[bad[0]]}. Close it{turned}; or ask winding() where no hole lies above; or let "
+                "slabcast.trimesh.RayMeshIntersector(mesh).contains_points vote"
             )
 
     def check(
@@ -1045,16 +1059,16 @@ def _is_result(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, ..
         raise InvalidArgument(f"{name} is not the result of that cast: an array in C order of {shape} and {dtype}")
 
 
-def _ways_out(points: NDArray[np.float32], info: _structs.SceneStats) -> NDArray[np.float32]:
-    """A ray from each point (n, 3) to the nearer side of the scene's bounds along their shortest axis: short ways cross
-    little. From points beyond the bounds it leads away from them, and ends at the root of the BVH."""
-    lower, upper = np.array(info.lower, FLOAT), np.array(info.upper, FLOAT)
-    axis = int(np.argmin(upper - lower))
-    rays = np.zeros((len(points), 8), FLOAT)
-    rays[:, :3], rays[:, 7] = points, np.inf
-    with np.errstate(invalid="ignore"):  # an empty scene has infinite bounds
-        np.copysign(FLOAT.type(1), points[:, axis] - (lower[axis] / 2 + upper[axis] / 2), out=rays[:, 4 + axis])
-    return rays
+def _holds(windings: NDArray[np.int32], mode: str) -> NDArray[np.bool_]:
+    return (windings & 1).astype(np.bool_) if mode == "parity" else windings != 0
+
+
+def _lines_through(info: _structs.SceneStats) -> NDArray[np.float32]:
+    """Points of lines along z, _LINES of them, evenly over the bounds."""
+    side = int(_LINES**0.5)
+    steps = (np.arange(side, dtype=np.float64) + 0.5) / side
+    x, y = (info.lower[k] + (info.upper[k] - info.lower[k]) * steps for k in (0, 1))
+    return np.stack([*(v.ravel() for v in np.meshgrid(x, y)), np.zeros(_LINES)], axis=-1).astype(FLOAT)
 
 
 def _is_opencl(rays: Any) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ._geometry import mesh_arrays
 from ._library import InvalidArgument
 from ._results import INVALID, MISS
-from ._scene import Scene, _stats
+from ._scene import Scene
 from .rays import pinhole
 
 try:
@@ -120,9 +120,8 @@ class RaycastingScene:
 
     def compute_signed_distance(self, query_points: Any, nthreads: int = 0, nsamples: int = 1) -> Any:
         """The same, below 0 inside of the meshes, as compute_occupancy has it."""
-        inside = _host(self.compute_occupancy(query_points, nthreads, nsamples)) > 0
-        distance = _host(self.compute_distance(query_points, nthreads))
-        return _out(np.where(inside, -distance, distance))
+        _require_odd(nsamples)
+        return _out(self._cast().signed_distance(_require("query_points", query_points, np.float32, 3)))
 
     def _normals(self, found: Any) -> NDArray[np.float32]:
         """Of the triangles that were found, at unit length; 0 where there is none."""
@@ -136,14 +135,12 @@ class RaycastingScene:
         return normals
 
     def compute_occupancy(self, query_points: Any, nthreads: int = 0, nsamples: int = 1) -> Any:
-        """1 for each point of (..., 3) float32 inside the meshes, else 0: (...) float32. One ray decides, exactly where
-        the meshes are closed, so nsamples, an odd number, changes nothing. It goes along the scene's shortest axis to
-        the nearer side. slabcast.Scene.contains refuses open meshes."""
-        if nsamples < 1 or nsamples % 2 == 0:
-            raise InvalidArgument(f"nsamples is {nsamples}; what is taken are odd numbers")
+        """1 for each point of (..., 3) float32 inside any of the meshes, overlapping or not, else 0: (...) float32. The
+        winding number decides, exactly where each mesh is closed and its faces face one way. So nsamples, an odd
+        number, changes nothing."""
+        _require_odd(nsamples)
         points = _require("query_points", query_points, np.float32, 3)
-        scene = self._cast()
-        return _out(scene._odd_ways_out(points, _stats(scene._committed())).astype(np.float32))
+        return _out((self._cast().winding(points) != 0).astype(np.float32))
 
     @staticmethod
     def create_rays_pinhole(*arguments: Any, **named: Any) -> Any:
@@ -190,6 +187,11 @@ def _ids(ids: NDArray[np.uint32]) -> NDArray[np.uint32]:
 def _out(array: NDArray[Any]) -> Any:
     array = np.ascontiguousarray(array)
     return array if _Tensor is None else _Tensor.from_numpy(array)
+
+
+def _require_odd(nsamples: int) -> None:
+    if nsamples < 1 or nsamples % 2 == 0:
+        raise InvalidArgument(f"nsamples is {nsamples}; what is taken are odd numbers")
 
 
 def _pinhole(intrinsic_matrix: Any, extrinsic_matrix: Any, width_px: int, height_px: int) -> NDArray[np.float32]:

@@ -81,13 +81,13 @@ class RayMeshIntersector:
         return scene.any(rays, edges="closed")
 
     def contains_points(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each point (n, 3) lies inside: (n,) bool. Exact for a closed mesh. For others: whether rays both ways
-        cross it an odd number of times, in the first of a few directions in which the two agree."""
+        """Whether each point (n, 3) lies inside: (n,) bool. Exact for a closed mesh, whose parts may overlap where all
+        faces face outward; where faces do not agree it is parity. For others: whether rays both ways cross it an odd number of times, in the first of a few directions in which the two agree."""
         array = _rows("points", points)
         scene, origin, scale = self._scene()
         local = _local(array, origin, scale)
         if self.mesh.is_watertight and not any(scene.skipped):
-            return scene.contains(local)
+            return scene.contains(local, mode="union" if self.mesh.is_winding_consistent else "parity")
         inside, unsure = np.zeros(len(local), np.bool_), np.arange(len(local))
         if len(self.mesh.faces):
             lower, upper = scene.info.lower, scene.info.upper
