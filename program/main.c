@@ -25,9 +25,10 @@ void complain(const char *format, ...) {
   os_let_go_stream(stderr);
 }
 
-static const program_command *const commands[] = {
-    &command_demo,   &command_cast,   &command_lidar, &command_view,    &command_near, &command_join,   &command_rays,
-    &command_render, &command_verify, &command_bench, &command_devices, &command_info, &command_explain};
+static const program_command *const commands[] = {&command_demo,   &command_cast,   &command_lidar, &command_view,
+                                                  &command_near,   &command_inside, &command_join,  &command_rays,
+                                                  &command_render, &command_verify, &command_bench, &command_devices,
+                                                  &command_info,   &command_explain};
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static const program slabcast = {

@@ -292,6 +292,7 @@ typedef struct program_command {
 } program_command;
 
 extern const program_command command_demo, command_cast, command_lidar, command_join, command_rays, command_render,
-    command_verify, command_bench, command_devices, command_info, command_explain, command_view, command_near;
+    command_verify, command_bench, command_devices, command_info, command_explain, command_view, command_near,
+    command_inside;
 
 #endif

@@ -35,7 +35,9 @@ static void add(image_file *file, const char *format, ...) {
   va_end(arguments);
 }
 
-static const char *type_of(char kind) { return kind == 'f' ? "Float32" : kind == 'u' ? "UInt32" : "UInt8"; }
+static const char *type_of(char kind) {
+  return kind == 'f' ? "Float32" : kind == 'u' ? "UInt32" : kind == 'i' ? "Int32" : "UInt8";
+}
 
 /* Each array is preceded by the number of its bytes, 64 bits. */
 static uint64_t array_bytes(const image_file *file, int field) {

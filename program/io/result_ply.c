@@ -50,7 +50,7 @@ static void append(growing *t, const char *line, size_t size) {
 static void append_text(growing *t, const char *line) { append(t, line, strlen(line)); }
 
 static const char *type_of(char kind) {
-  return kind == 'f' ? "float" : kind == 'D' ? "double" : kind == 'b' ? "uchar" : "uint";
+  return kind == 'f' ? "float" : kind == 'D' ? "double" : kind == 'b' ? "uchar" : kind == 'i' ? "int" : "uint";
 }
 
 /* Vectors have names as nx, ny, nz. */

@@ -60,8 +60,12 @@ static void add_interval(result_row *row) {
 }
 
 void result_row_add_closest(result_row *row, slab_point_query query) {
-  if (query == SLAB_POINTS_WITHIN) result_row_add(row, "within", 'b', 1);
-  if (query != SLAB_POINTS_WITHIN) result_row_add(row, "distance", 'f', 1);
+  if (query == SLAB_POINTS_WITHIN)
+    result_row_add(row, "within", 'b', 1);
+  else if (query == SLAB_WINDING)
+    result_row_add(row, "winding", 'i', 1);
+  else
+    result_row_add(row, "distance", 'f', 1);
   if (query != SLAB_CLOSEST_POINTS) return;
   result_row_add(row, "point", 'f', 3);
   result_row_add(row, "u", 'f', 1);
@@ -110,7 +114,7 @@ result_row result_row_of_point(slab_query query, int of_sensor) {
 }
 
 static const char *kind_dtype(char kind) {
-  return kind == 'f' ? "<f4" : kind == 'u' ? "<u4" : kind == 'b' || kind == 'B' ? "|u1" : "<u8";
+  return kind == 'f' ? "<f4" : kind == 'u' ? "<u4" : kind == 'i' ? "<i4" : kind == 'b' || kind == 'B' ? "|u1" : "<u8";
 }
 
 void result_descr(const result_row *row, char *text, size_t size) {
@@ -196,6 +200,9 @@ static size_t print_number(char kind, const unsigned char *place, char *text, si
     case 'u':
       memcpy(&whole, place, sizeof whole);
       return (size_t)snprintf(text, size, "%" PRIu32, whole);
+    case 'i':
+      memcpy(&whole, place, sizeof whole);
+      return (size_t)snprintf(text, size, "%" PRId32, (int32_t)whole);
     case 'U':
       memcpy(&wide, place, sizeof wide);
       return (size_t)snprintf(text, size, "%" PRIu64, wide);

@@ -1,4 +1,4 @@
-/* The program `slabcast-mpi`: the commands cast and near on every rank of an MPI job. */
+/* The program `slabcast-mpi`: the commands cast, near and inside on every rank of an MPI job. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,14 +13,15 @@
 #include "program/os/file.h"
 #include "program/os/interrupt.h"
 
-static const program_command *const commands[] = {&command_cast, &command_near};
+static const program_command *const commands[] = {&command_cast, &command_near, &command_inside};
 
 static const program slabcast_mpi = {
     .name = "slabcast-mpi",
     .summary = "cast rays, and measure points, on every rank of an MPI job",
-    .usage = "mpirun [-n RANKS] slabcast-mpi cast|near SCENE... -o FILE [options]",
+    .usage = "mpirun [-n RANKS] slabcast-mpi cast|near|inside SCENE... -o FILE [options]",
     .about =
-        "`slabcast cast` and `slabcast near` on the ranks of an MPI job: one reads the scene and builds its BVH, each\n"
+        "`slabcast cast`, `near` and `inside` on the ranks of an MPI job: one reads the scene and builds its BVH, "
+        "each\n"
         "asks for its share of the rays or points, and the file that comes out is the same. Rays, points and results\n"
         "are files, npy or raw. Local rank i takes the i-th device of those that --device names: all, a list, cpu,\n"
         "gpu (the default, where there are GPUs).",
@@ -40,7 +41,8 @@ static void tell_usage(FILE *stream) {
 /* Handles what needs no other rank; only rank 0 prints. */
 static int run(team *t, int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "cast")) return team_cast(t, argc - 1, argv + 1);
-  if (argc > 1 && !strcmp(argv[1], "near")) return team_near(t, argc - 1, argv + 1);
+  if (argc > 1 && !strcmp(argv[1], "near")) return team_near(t, NEAR_DISTANCES, argc - 1, argv + 1);
+  if (argc > 1 && !strcmp(argv[1], "inside")) return team_near(t, NEAR_INSIDE, argc - 1, argv + 1);
   const char *word = argc > 1 ? argv[1] : "";
   const int help = !strcmp(word, "--help") || !strcmp(word, "-h"),
             version = !strcmp(word, "--version") || !strcmp(word, "-V");

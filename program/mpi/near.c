@@ -1,5 +1,5 @@
-/* slabcast-mpi near: distributes the points of a file or of a grid over the ranks. The place of a result follows from
- * its point's index, so no rank waits for another. */
+/* slabcast-mpi near and inside: distributes the points of a file or of a grid over the ranks. The place of a result
+ * follows from its point's index, so no rank waits for another. */
 #include "program/mpi/near.h"
 
 #include <inttypes.h>
@@ -61,7 +61,7 @@ static int open_points(void *user) {
 static int make_room(team_job *job) {
   const uint64_t n = job->rows.batch;
   job->points = malloc((size_t)n * 3 * sizeof *job->points);
-  job->answers = malloc((size_t)n * slab_point_result_size((slab_point_query)job->near.options->query));
+  job->answers = malloc(near_room(&job->near, (size_t)n));
   if (job->points && job->answers) return EXIT_DONE;
   complain("out of memory for batches of %" PRIu64 " %s", n, plural(n, "point", "points"));
   return EXIT_FAILED;
@@ -148,7 +148,7 @@ static int run(team_job *job) {
 static void gather(team_job *job) {
   team *t = job->team;
   near_tally *tally = &job->near.tally;
-  uint64_t *const sums[] = {&tally->points, &tally->found, &tally->invalid};
+  uint64_t *const sums[] = {&tally->points, &tally->found, &tally->inside, &tally->invalid};
   double *const most[] = {&tally->most,        &tally->seconds,    &job->near.rounding, &job->rows.read_seconds,
                           &job->write_seconds, &job->scene_seconds};
   job->near.rounding = ray_source_rounding(job->near.points);
@@ -198,8 +198,8 @@ static int measure(team *t, const near_options *options) {
   return code;
 }
 
-int team_near(team *t, int argc, char **argv) {
-  near_options options = {.scene = scene_source_create()};
+int team_near(team *t, near_command command, int argc, char **argv) {
+  near_options options = {.command = command, .scene = scene_source_create()};
   int code = options.scene ? EXIT_DONE : EXIT_FAILED;
   if (!options.scene) complain("out of memory");
   code = team_agree(t, code);

@@ -1,7 +1,9 @@
-/* slabcast near: how far points are from the scene's surfaces, and where the closest points are. */
+/* slabcast near: how far points are from the scene's surfaces, and where the closest points are. slabcast inside:
+ * whether they are inside. Both go through points batch by batch, and differ in what they ask and tell. */
 #ifndef SLABCAST_PROGRAM_NEAR_NEAR_H
 #define SLABCAST_PROGRAM_NEAR_NEAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,11 +16,16 @@
 #include "program/io/result_file.h"
 #include "slabcast.h"
 
+/* Which of the two commands. */
+typedef enum near_command { NEAR_DISTANCES, NEAR_INSIDE } near_command;
+
 typedef struct near_options {
+  near_command command;
   const char *device, *points, *out, *json;
   uint64_t threads;
   scene_source *scene;
   int query, tree, layout, in, out_format; /* query: slab_point_query; out_format: file_format */
+  int asked, parity;                       /* of inside: the choices of --query and --mode */
   int check, resume;
   grid_option grid;
   point_option lower, upper;
@@ -28,7 +35,7 @@ typedef struct near_options {
 
 /* What is told of all points. */
 typedef struct near_tally {
-  uint64_t points, found;          /* found: points near which there is something */
+  uint64_t points, found, inside;  /* found: points near which there is something; inside: of command inside */
   uint64_t invalid, first_invalid; /* first_invalid: its index, or UINT64_MAX */
   double sum, least, most;         /* of the distances that were found */
   double seconds;                  /* within queries */
@@ -61,9 +68,11 @@ static inline uint64_t near_resumed(const near_job *job) {
   return job->results ? result_file_resumed(job->results) : 0;
 }
 
-/* ---- the command (near_command.c), whose parts `slabcast-mpi near` takes too ---- */
+/* ---- the commands (near_options.c, near_command.c), whose parts slabcast-mpi takes too ---- */
 
-/* Parses the command line of `near`; options->scene must exist. Returns OPTIONS_RUN, or the exit code to return. */
+extern const command_line near_line, inside_line;
+/* Parses the command line of options->command; options->scene must exist. Returns OPTIONS_RUN, or the exit code to
+ * return. */
 int near_parse(int argc, char **argv, near_options *options);
 /* Checks before work starts that the outputs can be opened, and are no inputs. Returns an exit code. */
 int near_probe(const near_options *);
@@ -71,6 +80,8 @@ int near_probe(const near_options *);
 slab_context_options near_context(const near_options *);
 /* Opens the points; those of a grid need job->stats, the scene's. Returns an exit code. */
 int near_open_points(near_job *);
+/* Whether results are one byte each, 1 where the point is inside. */
+bool near_tells_inside(const near_options *);
 /* Begins the tally and the line. Points and, if wanted, results must be open. total: of points; ROWS_UNKNOWN. */
 void near_prepare(near_job *, uint64_t total);
 /* Prints the warnings and, if requested, the tally. */
@@ -82,8 +93,10 @@ json_t *near_summary(const near_job *);
 
 enum { NEAR_BATCH = 1 << 20 }; /* points: 12 MiB, and three times as much for their results */
 
+/* Bytes of a batch's results, whatever comes of them. */
+size_t near_room(const near_job *, size_t points);
 /* Asks the device for the results of n points, the first of which has that index, and checks them if that is wanted.
- * Returns an exit code, errors printed. */
+ * results: near_room bytes. Returns an exit code, errors printed. */
 int near_measure(near_job *, uint64_t first, const float *points, size_t n, void *results);
 /* Measures all points, and writes the results. Returns likewise. */
 int near_run(near_job *);

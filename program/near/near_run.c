@@ -82,6 +82,20 @@ static int check(near_job *job, uint64_t first, const float *points, size_t n, c
   return EXIT_DONE;
 }
 
+size_t near_room(const near_job *job, size_t points) {
+  return points * slab_point_result_size((slab_point_query)job->options->query);
+}
+
+/* Winding numbers become bytes, in their own place. */
+static void reduce(const near_options *options, void *results, size_t n) {
+  unsigned char *bytes = results;
+  for (size_t i = 0; i < n; i++) {
+    int32_t winding;
+    memcpy(&winding, bytes + i * sizeof winding, sizeof winding);
+    bytes[i] = options->parity ? (winding & 1) != 0 : winding != 0;
+  }
+}
+
 static bool is_valid(const float p[3]) {
   return fabsf(p[0]) <= 0x1p60f && fabsf(p[1]) <= 0x1p60f && fabsf(p[2]) <= 0x1p60f;
 }
@@ -100,6 +114,7 @@ int near_measure(near_job *job, uint64_t first, const float *points, size_t n, v
   options.progress = progress_of_cast;
   options.user = &job->line;
   job->line.base = job->line.first + job->measured;
+  job->line.span = n; /* of signed distances progress is told twice */
   progress_await(&job->line, job->device.name);
   const double begun = seconds_now();
   const slab_status status = ask(job, points, n, results, &options);
@@ -107,6 +122,7 @@ int near_measure(near_job *job, uint64_t first, const float *points, size_t n, v
   if (status != SLAB_OK) return complain_status(status, "the query failed");
   if (invalid) note_invalid(&job->tally, invalid, first, points, n);
   const int code = job->options->check ? check(job, first, points, n, results, &options) : EXIT_DONE;
+  if (near_tells_inside(job->options)) reduce(job->options, results, n);
   job->measured += n;
   progress_at(&job->line, job->line.first + job->measured);
   return code;
@@ -131,11 +147,11 @@ static int write_batch(pipeline *line, void *user, uint64_t batch) {
 /* ---- all batches ------------------------------------------------------------ */
 
 static int make_slots(batches *all) {
-  const size_t size = slab_point_result_size((slab_point_query)all->job->options->query), n = all->capacity;
+  const size_t n = all->capacity;
   for (uint64_t i = 0; i < all->slot_count; i++) {
     slot *s = &all->slots[i];
     s->points = malloc(n * 3 * sizeof *s->points);
-    s->results = malloc(n * size);
+    s->results = malloc(near_room(all->job, n));
     if (s->points && s->results) continue;
     complain("out of memory for batches of %zu %s", n, plural(n, "point", "points"));
     return EXIT_FAILED;

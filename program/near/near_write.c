@@ -8,26 +8,34 @@
 
 /* ---- opening ---------------------------------------------------------------- */
 
-static result_row row_of_results(slab_point_query query) {
+static void add_results(result_row *row, const near_options *options) {
+  if (near_tells_inside(options))
+    result_row_add(row, "inside", 'b', 1);
+  else
+    result_row_add_closest(row, (slab_point_query)options->query);
+}
+
+static result_row row_of_results(const near_options *options) {
   result_row row = {.query = SLAB_ANY};
-  result_row_add_closest(&row, query);
+  add_results(&row, options);
   return row;
 }
 
 /* A point with its results and, last, its index, as points of hits have it. */
-static result_row row_of_cloud(slab_point_query query) {
+static result_row row_of_cloud(const near_options *options) {
   result_row row = {.query = SLAB_ANY};
   result_row_add(&row, "x", 'f', 1);
   result_row_add(&row, "y", 'f', 1);
   result_row_add(&row, "z", 'f', 1);
-  result_row_add_closest(&row, query);
+  add_results(&row, options);
   result_row_add(&row, "index", 'D', 1);
   return row;
 }
 
 /* What decides answers beside the scene and the points. */
 static uint64_t digest_options(const near_options *options) {
-  const uint64_t values[] = {(uint64_t)options->query, scene_source_ray_mask(options->scene)};
+  const uint64_t values[] = {(uint64_t)options->query, scene_source_ray_mask(options->scene),
+                             (uint64_t)options->command, (uint64_t)options->asked, (uint64_t)options->parity};
   digest seen = {0};
   digest_add(&seen, values, sizeof values);
   digest_add(&seen, &options->radius.value, sizeof options->radius.value);
@@ -44,10 +52,9 @@ static shard_label label_of(const near_job *job) {
 
 result_options near_results(near_job *job) {
   const near_options *options = job->options;
-  const slab_point_query query = (slab_point_query)options->query;
   const file_format format = (file_format)options->out_format;
-  job->row = row_of_results(query);
-  job->cloud = row_of_cloud(query);
+  job->row = row_of_results(options);
+  job->cloud = row_of_cloud(options);
   return (result_options){
       .path = options->out,
       .format = format,
@@ -75,7 +82,8 @@ int near_open_results(near_job *job) {
 /* ---- counting --------------------------------------------------------------- */
 
 static void count_distance(near_tally *tally, float distance) {
-  if (!(distance < INFINITY)) return;
+  tally->inside += distance < 0;
+  if (!isfinite(distance)) return;
   tally->found++;
   tally->sum += (double)distance;
   tally->least = fmin(tally->least, (double)distance);
@@ -84,18 +92,24 @@ static void count_distance(near_tally *tally, float distance) {
 
 /* The distance is the first member of a closest point. */
 void near_count(near_job *job, const void *results, size_t n) {
+  const near_options *options = job->options;
   near_tally *tally = &job->tally;
   const char *result = results;
-  const int bytes = job->options->query == SLAB_POINTS_WITHIN;
   tally->points += n;
   for (size_t i = 0; i < n; i++, result += job->row.size) {
     float distance;
-    if (bytes) {
+    int32_t winding;
+    if (near_tells_inside(options)) {
+      tally->inside += *result != 0;
+    } else if (options->query == SLAB_WINDING) {
+      memcpy(&winding, result, sizeof winding);
+      tally->inside += winding != 0;
+    } else if (options->query == SLAB_POINTS_WITHIN) {
       tally->found += *result != 0;
-      continue;
+    } else {
+      memcpy(&distance, result, sizeof distance);
+      count_distance(tally, distance);
     }
-    memcpy(&distance, result, sizeof distance);
-    count_distance(tally, distance);
   }
 }
 

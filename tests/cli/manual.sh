@@ -73,7 +73,7 @@ if [[ -z $mpi ]]; then
     done
   done
 else
-  program=slabcast-mpi commands=(cast near)
+  program=slabcast-mpi commands=(cast near inside)
   "$mpi" --help=man >slabcast-mpi.1
   "$mpi" --help | sed 's/^usage: //' >help
   for render in "${renderers[@]}"; do

@@ -170,6 +170,7 @@ strike cast --instances ../places.txt --of ../mesh.obj --rays ../rays.npy -o out
 strike view --builtin boxes:40 --points ../points.csv --sky 40 -o out.csv --check
 strike view --builtin boxes:40 --points ../points.csv --to ../others.csv --shard 1/2 -o out.npy
 strike near --builtin boxes:40 --grid 5x4x3 -o out.vti --check
+strike inside --mesh ../mesh.obj --points ../points.csv -o out.csv --check --json summary.json
 strike rays camera --builtin boxes:40 --size 16x9 -o out.npy
 strike render --builtin boxes:40 --size 16x9 --shade depth -o out.png
 strike demo --size 16x9 -o out.png

@@ -52,16 +52,17 @@ same 3 own_shard.npy "${flat[@]}" --rays rays.npy --masks masks.npy --after afte
 for other in masks.npy closest.npy; do expect_other one.own.npy one.$other; done
 
 # ---- points: of files and grids, every query, more of them than two ranks take at once ----
-# same_near RANKS NAME OPTION...: of near to NAME.
+# same_near RANKS NAME OPTION...: of $command to NAME.
+command=near
 same_near() {
   local ranks=$1 name=$2
   shift 2
-  expect_exit 0 slabcast near "$@" -o "one.$name" --json one.json
-  expect_exit 0 on "$ranks" near "$@" --check -o "many.$name" --json many.json
+  expect_exit 0 slabcast $command "$@" -o "one.$name" --json one.json
+  expect_exit 0 on "$ranks" $command "$@" --check -o "many.$name" --json many.json
   expect_stderr " points checked, 0 mismatches"
   expect_same "one.$name" "many.$name"
-  for told in points found invalid least most; do
-    [[ $(grep "\"$told\"" one.json) == "$(grep "\"$told\"" many.json)" ]] || fail "$told: $(cat one.json many.json)"
+  for told in points found inside invalid least most; do
+    [[ $(grep "\"$told\":" one.json) == "$(grep "\"$told\":" many.json)" ]] || fail "$told: $(cat one.json many.json)"
   done
   [[ ! -e many.$name.part ]] || fail "a part of many.$name is left"
 }
@@ -75,6 +76,11 @@ same_near 2 near_shard.npy "${placed[@]}" --points points.npy --shard 1/3 --radi
 expect_other one.near_shard.npy one.near_closest.npy
 same_near 4 two.npy "${flat[@]}" --grid 2x1x1
 same_near 1 field.npy "${tree[@]}" --grid 30x20x10 --margin 0.5
+command=inside
+same_near 3 inside.npy "${flat[@]}" --points points.npy
+same_near 2 winding.raw "${tree[@]}" --points points.raw --query winding --mask 21
+same_near 2 signed.npy "${tree[@]}" --grid 9x8x7 --margin 1 --query distance --radius 2
+grep -q '"inside": [1-9]' many.json || fail "no point is inside: $(cat many.json)"
 slabcast near --builtin boxes:1 --grid 130x130x130 --query distance -o one.npy
 expect_exit 0 on 2 near --builtin boxes:1 --grid 130x130x130 --query distance -o many.npy
 expect_same one.npy many.npy
