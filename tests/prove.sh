@@ -24,7 +24,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kept=$root/build/prove
 page=$root/tests/PROOF.md
-steps=(edges rooms suites reference trees sets points verdicts mutants invalid garbage faults cuda traces plants memory flips fuzz damaged meshes
+steps=(edges rooms suites reference trees sets points inside verdicts mutants invalid garbage faults cuda traces plants memory flips fuzz damaged meshes
   killed oclgrind rusticl pocl7 platforms distributions consumers packages)
 
 say() { echo "prove: $*" >&2; }

@@ -145,6 +145,7 @@ verify_step verify_moving;                              /* verify_moving.c */
 verify_step verify_instances;                           /* verify_instances.c */
 verify_step verify_sets;                                /* verify_sets.c */
 verify_step verify_points;                              /* verify_points.c */
+verify_step verify_inside;                              /* verify_inside.c */
 verify_step verify_invalid, verify_garbage;             /* verify_hostile.c */
 int verify_enough_zeros(verify_run *run), verify_time_invalid(verify_run *run);
 

@@ -54,6 +54,8 @@ const verify_group verify_groups[] = {
      FLAVOUR_ANY},
     {"points", "closest points, by every query, layouts against each other", 1, 2048, 6, verify_points, NULL, 0, 0,
      FLAVOUR_ANY},
+    {"inside", "winding numbers and signs of distances, at corners, edges and faces", 1, 4096, 6, verify_inside, NULL,
+     0, 0, FLAVOUR_ANY},
     {"edges", "closed meshes, through edges and vertices", 20, 65536, 24, verify_edges, verify_enough_zeros, 0, 0,
      FLAVOUR_ANY},
     {"rooms", "1x1x1000 and 10x3x1000, through edges and vertices", 10, 65536, 12, verify_rooms, verify_enough_zeros, 0,
@@ -92,7 +94,7 @@ static const command_line command = {
         "Groups: closest, distance, any, count, all, interval, nearest, agreement,\n"
         SHAPES(KIND_NAME) "\n"
         "mask, masks, after, skip, cull, closed, first, segments, ranges, pairs, trees, moving, instances,\n"
-        "sets, points, edges, rooms, invalid, garbage.\n"
+        "sets, points, inside, edges, rooms, invalid, garbage.\n"
         "The same seed and number of rays make the same run; what fails says how to see it again.\n\n"
         "  slabcast verify --device cpu\n"
         "  slabcast verify --group trees,edges --rays 100000 --seed 7",

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 layer=${1:-}
 if [[ -n $layer ]]; then kinds=("${kinds[-1]}"); fi
 groups=(closest distance any count all interval nearest agreement "${kinds[@]}" mask masks after skip cull closed first segments ranges pairs trees moving
-  instances sets points edges rooms invalid garbage)
+  instances sets points inside edges rooms invalid garbage)
 
 # ---- a run ----
 all=()
@@ -21,7 +21,7 @@ for group in "${groups[@]}"; do
 done
 grep -qE '^together +[0-9]+ +[0-9]+ +0 ' table || fail "no sum: $(cat table)"
 [[ $(grep -c '"failures": 0' report.json) == $((${#groups[@]} + 1)) ]] || fail "failures in the JSON"
-for group in closest distance any count all interval nearest agreement mask masks after skip cull closed first segments ranges trees moving sets points edges rooms invalid garbage; do
+for group in closest distance any count all interval nearest agreement mask masks after skip cull closed first segments ranges trees moving sets points inside edges rooms invalid garbage; do
   grep -qE "^$group .* [1-9][0-9]* flat, [1-9][0-9]* wide, [1-9][0-9]* compressed" table || fail "$group does not meet every layout"
 done
 walked=$(sed -nE 's/^after .* ([0-9]+) hits walked.*/\1/p' table)

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Points aimed at corners, edges and faces of closed meshes are inside or outside as whole numbers say.
+# shellcheck source=tests/prove/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+verify inside "$(scaled 100000000)"
+row "winding numbers and signs of distances at corners, edges and faces, against whole numbers" \
+  "1e8 points, 0 wrong" "$(sum_of rays) points, $(sum_of cases) answers: $(sum_of failures) wrong"
+finish
