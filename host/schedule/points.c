@@ -56,17 +56,11 @@ static slab_status ask_one(asking *a, slab_point_query query, void *results) {
   return status;
 }
 
-/* A radius bounds the distance alone. */
+/* A radius bounds the distance alone: winding has none. */
 static slab_status ask_signs(asking *a, float *distances) {
-  const slab_point_options *given = a->options;
-  slab_point_options unbounded = *given;
-  unbounded.radius = 0.0f;
-  unbounded.radii = NULL;
   int32_t *windings = malloc(a->n * sizeof *windings + 1);
   if (windings == NULL) return fail_memory(a->n * sizeof *windings, "the windings of points");
-  a->options = &unbounded;
   const slab_status status = ask_one(a, SLAB_WINDING, windings);
-  a->options = given;
   for (size_t i = 0; status == SLAB_OK && i < a->n; i++) distances[i] = signed_distance(distances[i], windings[i]);
   free(windings);
   return status;

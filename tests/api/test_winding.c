@@ -281,8 +281,8 @@ static int told_of(void *user, uint64_t done, uint64_t total) {
 
 static void signed_distances_tell_the_side(void **state) {
   static const int size[3] = {4, 4, 4};
-  const float points[] = {2,   2, 1, 2, 2, 4.5f, 2,  2, 9, 7, 2, 2, 4, 3, 3, /* on a face */
-                          NAN, 0, 0, 2, 2, -1,   20, 2, 2}; /* beside the small box: inside the union by both */
+  const float points[] = {2,   2, 1, 2, 2, 4.5f, 2,  2, 9, 7, 2, 2, 0, 3, 3, /* on a face, and inside */
+                          NAN, 0, 0, 2, 2, -1,   20, 2, 2};
   const float want[] = {-1, -0.5f, 4, 3, 0, INFINITY, 1, 16},
               within[] = {-1, -0.5f, INFINITY, INFINITY, 0, INFINITY, 1, INFINITY};
   enum { COUNT = sizeof want / sizeof *want };
@@ -310,6 +310,11 @@ static void signed_distances_tell_the_side(void **state) {
   options = (slab_point_options){.mask = 2, .radius = 0.25f};
   assert_ok(slab_signed_distances(scene, (const float[]){2, 2, 4.5f}, 1, got, &options));
   assert_true(got[0] == -INFINITY);
+  slab_scene_destroy(scene);
+  turn_inside_out(&box); /* inside as well */
+  scene = of_mesh(*state, &box, SLAB_TREE_DEFAULT);
+  assert_ok(slab_signed_distances(scene, points, COUNT, got, NULL));
+  assert_true(got[0] == -1 && got[1] == 0.5f && got[4] == 0 && !signbit(got[4]));
   slab_scene_destroy(scene);
 }
 
