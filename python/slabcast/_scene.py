@@ -698,9 +698,9 @@ class Scene(Life):
             fault = "open, or some of its faces are turned" if mode == "union" else "open"
             turned = "; where faces are turned, mode='parity' is right" if mode == "union" else ""
             raise InvalidState(
-                f"contains: the mesh {whose}is {fault}: on the line along z through {told}, below the mesh, the winding "
-                f"number is {windings[bad[0]]}. Close it{turned}; or ask winding() where no hole lies above; or let "
-                "slabcast.trimesh.RayMeshIntersector(mesh).contains_points vote"
+                f"contains: the mesh {whose}is {fault}: on the line along z through {told}, below the mesh, the "
+                f"winding number is {windings[bad[0]]}. Close it{turned}; or ask winding() where no hole lies above; "
+                "or let slabcast.trimesh.RayMeshIntersector(mesh).contains_points vote"
             )
 
     def check(

@@ -82,7 +82,8 @@ class RayMeshIntersector:
 
     def contains_points(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Whether each point (n, 3) lies inside: (n,) bool. Exact for a closed mesh, whose parts may overlap where all
-        faces face outward; where faces do not agree it is parity. For others: whether rays both ways cross it an odd number of times, in the first of a few directions in which the two agree."""
+        faces face outward; where faces do not agree it is parity. For others: whether rays both ways cross it an odd
+        number of times, in the first of a few directions in which the two agree."""
         array = _rows("points", points)
         scene, origin, scale = self._scene()
         local = _local(array, origin, scale)

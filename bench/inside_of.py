@@ -1,13 +1,13 @@
 """Inside or outside from Python: Slabcast beside Open3D, trimesh with embreex, pysdf and libigl, where they are
 installed.
 
-    python bench/inside.py MESH.obj [POINTS]
+    python bench/inside_of.py MESH.obj [POINTS]
 
 Time: the points of points.py about the mesh, which must be closed. Every side is asked in turn, five times after one
 that is not counted; medians. "differ": of winding numbers and of signs of distances.
 
-Right answers: boxes of 64 by 64 squares a side, whose vertices are multiples of 1/16. Points are at multiples of 1/32, so
-that rays along axes go through edges and vertices; or at vertices and edges, with each coordinate moved by its last
+Right answers: boxes of 64 by 64 squares a side, whose vertices are multiples of 1/16. Points are at multiples of 1/32,
+so that rays along axes go through edges and vertices; or at vertices and edges, with each coordinate moved by its last
 place or not. None is on a surface. So whether a point is inside is known exactly. First one box, then two that overlap.
 """
 
@@ -156,8 +156,8 @@ def main():
     for which, given in points.items():
         times(f"{sys.argv[1].rsplit('/', 1)[-1]}, {len(faces)} triangles, {which}", sides, given)
     for beside, places in ((False, "points between vertices"), (True, "points beside vertices and edges")):
-        rights(f"one box, {places}", [box(0.0)], beside, count)
-        rights(f"two boxes that overlap, {places}", [box(0.0), box(2.0)], beside, count)
+        rights(f"one box, {places}", [box(1.0)], beside, count)
+        rights(f"two boxes that overlap, {places}", [box(1.0), box(3.0)], beside, count)
 
 
 if __name__ == "__main__":
