@@ -29,31 +29,28 @@ static float radius_of(const point_check *c, size_t i) {
   return c->options.radius != 0.0f ? c->options.radius : INFINITY;
 }
 
-static bool winds(const point_check *c) { return c->query == SLAB_WINDING || c->query == SLAB_SIGNED_DISTANCES; }
-
-/* What the reference has of one: the answer to the query, and of which it was made. */
+/* What the reference has of one: the answer to the query, and the winding number where that is a part of it. */
 typedef struct point_answer {
   union {
     slab_closest_point closest; /* of which the distance comes first */
     int32_t winding;
     uint8_t within;
   } told;
-  float distance;
   int32_t winding;
 } point_answer;
 
 static point_answer answer_of(const point_check *c, const float point[3], uint32_t seen, float radius) {
   point_answer answer = {.told.closest = {0}};
-  if (winds(c)) answer.winding = reference_winding(c->all.scene, point, seen);
+  if (c->query == SLAB_WINDING || c->query == SLAB_SIGNED_DISTANCES)
+    answer.winding = reference_winding(c->all.scene, point, seen);
   if (c->query == SLAB_WINDING) {
     answer.told.winding = answer.winding;
     return answer;
   }
   answer.told.closest = reference_closest_point(c->all.scene, point, seen, radius);
-  answer.distance = answer.told.closest.distance;
-  if (c->query == SLAB_POINTS_WITHIN) answer.told.within = answer.distance < INFINITY;
-  if (c->query == SLAB_SIGNED_DISTANCES)
-    answer.told.closest.distance = signed_distance(answer.distance, answer.winding);
+  const float distance = answer.told.closest.distance;
+  if (c->query == SLAB_POINTS_WITHIN) answer.told.within = distance < INFINITY;
+  if (c->query == SLAB_SIGNED_DISTANCES) answer.told.closest.distance = signed_distance(distance, answer.winding);
   return answer;
 }
 

@@ -19,13 +19,16 @@
 /* Which of the two commands. */
 typedef enum near_command { NEAR_DISTANCES, NEAR_INSIDE } near_command;
 
+/* The choices of inside's --query. */
+typedef enum inside_query { INSIDE_BYTES, INSIDE_WINDING, INSIDE_DISTANCE } inside_query;
+
 typedef struct near_options {
   near_command command;
   const char *device, *points, *out, *json;
   uint64_t threads;
   scene_source *scene;
   int query, tree, layout, in, out_format; /* query: slab_point_query; out_format: file_format */
-  int asked, parity;                       /* of inside: the choices of --query and --mode */
+  int asked, parity;                       /* of inside: asked: inside_query; parity: the choice of --mode */
   int check, resume;
   grid_option grid;
   point_option lower, upper;

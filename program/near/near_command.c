@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/plural.h"
 #include "program/common/device.h"
@@ -126,7 +125,7 @@ static const char *query_name(const near_options *options) {
 json_t *near_summary(const near_job *job) {
   const near_tally *tally = &job->tally;
   const near_options *options = job->options;
-  json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:I}", "device", job->device.name, "query", query_name(job->options),
+  json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:I}", "device", job->device.name, "query", query_name(options),
                            "points", (json_int_t)tally->points, "resumed", (json_int_t)job->line.first, "invalid",
                            (json_int_t)tally->invalid);
   if (!root) return NULL;
@@ -142,9 +141,9 @@ json_t *near_summary(const near_job *job) {
   json_object_set_new(root, "build_seconds", json_real(job->stats.build_seconds));
   json_object_set_new(root, "device_bytes", json_integer((json_int_t)job->stats.device_bytes));
   json_object_set_new(root, "total_seconds", json_real(seconds_now() - job->start));
-  if (scene_source_labels(job->options->scene))
-    json_object_set_new(root, "names", scene_parts_json(scene_source_parts(job->options->scene)));
-  if (job->options->check) check_tally_put(&tally->check, "oracle_points", root);
+  if (scene_source_labels(options->scene))
+    json_object_set_new(root, "names", scene_parts_json(scene_source_parts(options->scene)));
+  if (options->check) check_tally_put(&tally->check, "oracle_points", root);
   return root;
 }
 

@@ -210,11 +210,14 @@ static int check_options(near_options *options) {
   return code == OPTIONS_RUN ? options_check_apart(line_of(options), options->out, options->json) : code;
 }
 
-bool near_tells_inside(const near_options *options) { return options->command == NEAR_INSIDE && options->asked == 0; }
+bool near_tells_inside(const near_options *options) {
+  return options->command == NEAR_INSIDE && options->asked == INSIDE_BYTES;
+}
 
 int near_parse(int argc, char **argv, near_options *options) {
   const int code = options_parse(line_of(options), argc, argv, options, NULL);
-  if (options->command == NEAR_INSIDE) options->query = options->asked == 2 ? SLAB_SIGNED_DISTANCES : SLAB_WINDING;
+  if (options->command == NEAR_INSIDE)
+    options->query = options->asked == INSIDE_DISTANCE ? SLAB_SIGNED_DISTANCES : SLAB_WINDING;
   if (options->shard.count > 0) scene_source_make_digest(options->scene); /* for its label */
   return code == OPTIONS_RUN ? check_options(options) : code;
 }

@@ -672,17 +672,16 @@ class Scene(Life):
         self._refuse_open(array, mode, mask)
         for model in set(self._models.values()):
             assert isinstance(model, Scene)
-            info = _stats(model._committed())
-            if info.triangles and np.isfinite([info.lower, info.upper]).all():
-                model._refuse_open(_lines_through(info), mode, 0, "of an instance ")
+            model._refuse_open(None, mode, 0)
         return _holds(self.winding(array, mask=mask), mode)
 
-    def _refuse_open(self, points: NDArray[np.float32], mode: str, mask: int, whose: str = "") -> None:
-        """Refuses triangles that are no closed mesh, as far as lines through some of the points tell."""
+    def _refuse_open(self, points: Optional[NDArray[np.float32]], mode: str, mask: int) -> None:
+        """Refuses triangles that are no closed mesh, as far as lines through some of the points tell. None: those of a
+        model, by lines all over its bounds."""
         info = _stats(self._committed())
         if not info.triangles or not np.isfinite(info.lower[2]):
             return
-        flat = points.reshape(-1, 3)
+        flat = _lines_through(info) if points is None else points.reshape(-1, 3)
         step = max(1, -(-len(flat) // _LINES))
         below = flat[::step].copy()
         below[:, 2] = np.nextafter(FLOAT.type(info.lower[2]), FLOAT.type(-np.inf))
@@ -692,9 +691,11 @@ class Scene(Life):
             point = np.array([0, 0, 1], FLOAT), 0.0, 0.0
             bad = bad[self.interval(below[bad], *point, mask=mask)["geometry"] >= INVALID]
         if len(bad):
-            place = at(np.unravel_index(bad[0] * step, points.shape[:-1])) if points.ndim > 1 else ""
             x, y, z = below[bad[0]]
-            told = f"points{place}" if not whose else f"({x:g}, {y:g})"
+            whose, told = "of an instance ", f"({x:g}, {y:g})"
+            if points is not None:
+                place = at(np.unravel_index(bad[0] * step, points.shape[:-1])) if points.ndim > 1 else ""
+                whose, told = "", f"points{place}"
             fault = "open, or some of its faces are turned" if mode == "union" else "open"
             turned = "; where faces are turned, mode='parity' is right" if mode == "union" else ""
             raise InvalidState(
