@@ -89,6 +89,7 @@ slab_ptx(compressed-own-instances compressed ${own} -DSLAB_STACK=240 -DSLAB_INST
 slab_ptx(pairs pairs -DSLAB_QUERY=5 -DSLAB_KINDS=31 -DSLAB_STACK=48)
 slab_ptx(rays rays -DSLAB_QUERY=0 -DSLAB_KINDS=31 -DSLAB_STACK=48)
 slab_ptx(sums sums -DSLAB_QUERY=0 -DSLAB_KINDS=31 -DSLAB_STACK=48)
+slab_ptx(boundary boundary -DSLAB_QUERY=0 -DSLAB_KINDS=31 -DSLAB_STACK=48)
 foreach(query 0 3)
   set(of -DSLAB_QUERY=${query} -DSLAB_KINDS=${slab_ptx_kinds_all})
   slab_ptx(points-${query}-flat-all points_flat ${of} -DSLAB_STACK=48)

@@ -54,7 +54,7 @@ slab_point_options adversarial_point_options(random_state *r, const adversarial 
 
 slab_point_options point_options_of(slab_point_query query, const slab_point_options *options) {
   slab_point_options o = *options;
-  if (query != SLAB_WINDING) return o;
+  if (query != SLAB_WINDING && query != SLAB_WINDING_NUMBERS) return o;
   o.radius = 0.0f;
   o.radii = NULL;
   return o;
@@ -71,9 +71,10 @@ static bool make_room(point_answers *a, size_t n) {
   a->within = malloc(n + 1);
   a->winding = malloc(n * sizeof *a->winding + 1);
   a->signed_distance = malloc(n * sizeof *a->signed_distance + 1);
+  a->number = malloc(n * sizeof *a->number + 1);
   a->room = n;
   const bool made = a->closest != NULL && a->distance != NULL && a->within != NULL && a->winding != NULL &&
-                    a->signed_distance != NULL;
+                    a->signed_distance != NULL && a->number != NULL;
   if (!made) point_answers_free(a);
   return made;
 }
@@ -101,6 +102,9 @@ slab_status point_answers_ask(point_answers *a, slab_point_query query, slab_sce
     case SLAB_SIGNED_DISTANCES:
       memset(a->signed_distance, UNWRITTEN, n * sizeof *a->signed_distance);
       return slab_signed_distances(scene, points, n, a->signed_distance, &o);
+    case SLAB_WINDING_NUMBERS:
+      memset(a->number, UNWRITTEN, n * sizeof *a->number);
+      return slab_winding_numbers(scene, points, n, a->number, &o);
   }
   return SLAB_INVALID_ARGUMENT;
 }
@@ -108,9 +112,12 @@ slab_status point_answers_ask(point_answers *a, slab_point_query query, slab_sce
 slab_status point_answers_ask_all(point_answers *a, slab_scene *scene, const float *points, size_t n,
                                   const slab_point_options *options) {
   slab_status status = SLAB_OK;
-  for (int q = 0; status == SLAB_OK && q < SLAB_POINT_QUERY_COUNT; q++)
+  for (int q = 0; status == SLAB_OK && q < SLAB_WINDING_NUMBERS; q++)
     status = point_answers_ask(a, (slab_point_query)q, scene, points, n, options);
-  return status;
+  if (status != SLAB_OK) return status;
+  status = point_answers_ask(a, SLAB_WINDING_NUMBERS, scene, points, n, options);
+  a->queries = status == SLAB_UNSUPPORTED ? SLAB_WINDING_NUMBERS : SLAB_POINT_QUERY_COUNT;
+  return status == SLAB_UNSUPPORTED ? SLAB_OK : status;
 }
 
 void point_answers_free(point_answers *a) {
@@ -119,6 +126,7 @@ void point_answers_free(point_answers *a) {
   free(a->within);
   free(a->winding);
   free(a->signed_distance);
+  free(a->number);
   *a = (point_answers){0};
 }
 
@@ -127,6 +135,7 @@ const void *point_answers_of(const point_answers *a, slab_point_query query) {
          : query == SLAB_CLOSEST_DISTANCES ? (const void *)a->distance
          : query == SLAB_POINTS_WITHIN     ? (const void *)a->within
          : query == SLAB_WINDING           ? (const void *)a->winding
+         : query == SLAB_WINDING_NUMBERS   ? (const void *)a->number
                                            : (const void *)a->signed_distance;
 }
 
@@ -167,7 +176,7 @@ const char *point_answers_fault(const point_answers *a, size_t i) {
 }
 
 const char *point_query_name(slab_point_query query) {
-  static const char *const query_names[SLAB_POINT_QUERY_COUNT] = {"closest point", "closest distance", "within",
-                                                                  "winding", "signed distance"};
+  static const char *const query_names[SLAB_POINT_QUERY_COUNT] = {
+      "closest point", "closest distance", "within", "winding", "signed distance", "winding number"};
   return query_names[query];
 }

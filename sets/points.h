@@ -24,7 +24,9 @@ typedef struct point_answers {
   uint8_t *within;
   int32_t *winding;
   float *signed_distance;
+  float *number;
   uint64_t invalid[SLAB_POINT_QUERY_COUNT];
+  int queries; /* answered by point_answers_ask_all: all, or without winding numbers, which open models have none of */
 } point_answers;
 
 /* SLAB_OUT_OF_MEMORY also where the answers cannot be allocated, then without a message. */

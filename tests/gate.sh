@@ -138,7 +138,7 @@ variants() {
     fi
     echo "$kernel 5 $all $double"
     echo "$kernel 5 $all $integers"
-    if [[ $(basename "$kernel") =~ ^(pairs|rays|sums|probe).cl$ ]]; then # of any query and kind
+    if [[ $(basename "$kernel") =~ ^(pairs|rays|sums|boundary|probe).cl$ ]]; then # of any query and kind
       echo "$kernel 5 $all $exact"
       continue
     fi

@@ -7,6 +7,7 @@
 #include "check/comparison.h"
 #include "check/oracle_points.h"
 #include "check/reference_points.h"
+#include "scene/boundary.h"
 #include "scene/scene.h"
 #include "work/uniforms.h"
 
@@ -16,6 +17,7 @@ typedef struct point_check {
   const float *points;
   const char *results;
   size_t result_size;
+  const boundary *boundary; /* of SLAB_WINDING_NUMBERS */
   slab_point_options options;
 } point_check;
 
@@ -34,6 +36,7 @@ typedef struct point_answer {
   union {
     slab_closest_point closest; /* of which the distance comes first */
     int32_t winding;
+    float number;
     uint8_t within;
   } told;
   int32_t winding;
@@ -41,6 +44,10 @@ typedef struct point_answer {
 
 static point_answer answer_of(const point_check *c, const float point[3], uint32_t seen, float radius) {
   point_answer answer = {.told.closest = {0}};
+  if (c->query == SLAB_WINDING_NUMBERS) {
+    answer.told.number = reference_winding_number(c->all.scene, c->boundary, point, seen);
+    return answer;
+  }
   if (c->query == SLAB_WINDING || c->query == SLAB_SIGNED_DISTANCES)
     answer.winding = reference_winding(c->all.scene, point, seen);
   if (c->query == SLAB_WINDING) {
@@ -62,6 +69,8 @@ static void describe(const point_check *c, size_t i, const point_answer *want, c
   if (c->query == SLAB_CLOSEST_POINTS) describe_words(text, size, "point", i, names, got, &want->told.closest, 9, 7);
   if (c->query == SLAB_CLOSEST_DISTANCES || c->query == SLAB_SIGNED_DISTANCES)
     describe_float(text, size, "point", "distance", i, got, &want->told.closest.distance);
+  if (c->query == SLAB_WINDING_NUMBERS)
+    describe_float(text, size, "point", "winding number", i, got, &want->told.number);
   if (c->query == SLAB_POINTS_WITHIN)
     snprintf(text, size, "point %zu: within is %u, the CPU reference has %u", i, *(const uint8_t *)got,
              want->told.within);
@@ -87,6 +96,8 @@ static oracle_judgement judge_result(const point_check *c, size_t i, const point
   const uint32_t seen = mask_of(c, i);
   const void *result = c->results + i * c->result_size;
   if (c->query == SLAB_WINDING) return oracle_judge_winding(scene, point, *(const int32_t *)result, seen, why, size);
+  if (c->query == SLAB_WINDING_NUMBERS)
+    return oracle_judge_winding_number(scene, point, *(const float *)result, seen, why, size);
   if (c->query != SLAB_SIGNED_DISTANCES)
     return oracle_judge_point(scene, c->query, point, result, seen, radius, why, size);
   const float told = *(const float *)result, distance = fabsf(told);
@@ -144,6 +155,8 @@ slab_status slab_check_points(slab_scene *scene, slab_point_query query, const f
   if (status == SLAB_OK) status = scene_enter(scene, c.all.function, &reading);
   if (status != SLAB_OK) return status;
   status = check_is_rigid(c.all.function, query, reading.scene);
+  if (status == SLAB_OK && query == SLAB_WINDING_NUMBERS)
+    status = boundary_get(c.all.function, reading.scene, &c.boundary);
   if (status != SLAB_OK) {
     scene_leave(&reading);
     return status;

@@ -20,6 +20,11 @@ oracle_judgement oracle_judge_point(const oracle_scene *, slab_point_query, cons
 oracle_judgement oracle_judge_winding(const oracle_scene *, const float point[3], int32_t winding, uint32_t mask,
                                       char *why, size_t why_size);
 
+/* The same of SLAB_WINDING_NUMBERS: the sum of all triangles' solid angles, in double. Off by 1e-5 at most, and beside
+ * an edge by what rounding its corners' differences comes to. Too close: the point may be on a triangle. */
+oracle_judgement oracle_judge_winding_number(const oracle_scene *, const float point[3], float number, uint32_t mask,
+                                             char *why, size_t why_size);
+
 /* Components of vectors below 2^-63 count as 0, three of a corner and three of the vector: 2^-63 * 2 sqrt(3) < 2^-61.
  * Squares of sides and products of normals that underflow move a point by less than 2^-63 more. */
 #define ORACLE_FAINT 0x1p-60

@@ -178,3 +178,68 @@ oracle_judgement oracle_judge_winding(const oracle_scene *scene, const float poi
   (void)snprintf(why, why_size, "winding %d, of %lld to %lld", winding, (long long)span.least, (long long)span.most);
   return winding >= span.least && winding <= span.most ? ORACLE_TOO_CLOSE : ORACLE_WRONG;
 }
+
+/* ---- fractions ------------------------------------------------------------------- */
+
+/* A number, what it may be off by, and how many triangles the point may be on: each of them counts for 1 more or less.
+ */
+typedef struct number_span {
+  double number, slack;
+  int64_t unsure;
+} number_span;
+
+/* How much a float's rounding turns an edge that a point is beside: u of the way to its ends, seen from as near as it
+ * passes. Three differences, a root, a quotient and products round. */
+static double edge_slack(const double a[3], const double b[3]) {
+  double along[3], near[3];
+  for (int i = 0; i < 3; i++) along[i] = b[i] - a[i];
+  const double square = oracle_dot_of(along, along), place = square > 0.0 ? -oracle_dot_of(a, along) / square : 0.0;
+  const double at = fmin(fmax(place, 0.0), 1.0);
+  for (int i = 0; i < 3; i++) near[i] = a[i] + at * along[i];
+  const double size = fmax(oracle_length_of(a), oracle_length_of(b)), distance = oracle_length_of(near);
+  return distance > ORACLE_FAINT ? 4.0 * ORACLE_U * size / distance : 1.0;
+}
+
+/* Adds a triangle's solid angle in turns, by the tangent of its half (Van Oosterom and Strackee 1983). */
+static void add_triangle(const slab_triangle *t, const double p[3], number_span *s) {
+  const float *corners[3] = {t->a, t->b, t->c};
+  double r[3][3], length[3], cross[3];
+  for (int v = 0; v < 3; v++) {
+    for (int i = 0; i < 3; i++) r[v][i] = (double)corners[v][i] - p[i];
+    length[v] = oracle_length_of(r[v]);
+  }
+  for (int i = 0; i < 3; i++) cross[i] = r[1][(i + 1) % 3] * r[2][(i + 2) % 3] - r[1][(i + 2) % 3] * r[2][(i + 1) % 3];
+  const double size = length[0] * length[1] * length[2], across = oracle_dot_of(r[0], cross);
+  const double along = size + oracle_dot_of(r[0], r[1]) * length[2] + oracle_dot_of(r[1], r[2]) * length[0] +
+                       oracle_dot_of(r[2], r[0]) * length[1];
+  const double error = 0x1p-48 * size, most = sqrt(across * across + along * along);
+  s->number += atan2(across, along) / (2.0 * acos(-1.0));
+  s->slack += most > 0.0 ? fmin(1.0, error / most) : 1.0;
+  if (fabs(across) <= error && along <= error) s->unsure++;
+  for (int v = 0; v < 3; v++) s->slack = fmax(s->slack, edge_slack(r[v], r[(v + 1) % 3]));
+}
+
+oracle_judgement oracle_judge_winding_number(const oracle_scene *scene, const float point[3], float number,
+                                             uint32_t mask, char *why, size_t why_size) {
+  const double p[3] = {(double)point[0], (double)point[1], (double)point[2]};
+  number_span s = {0.0, 1e-5, 0};
+  count_span solids = {0, 0};
+  bool valid = true;
+  for (int i = 0; i < 3; i++) valid = valid && fabsf(point[i]) <= 0x1p60f; /* false for NaN */
+  for (uint32_t g = 0; g < scene->count && valid; g++) {
+    const oracle_geometry *of = &scene->geometries[g];
+    if ((mask & (of->mask != 0 ? of->mask : ~0u)) == 0) continue;
+    const bool angles = of->model == NULL && of->kind == SLAB_TRIANGLE;
+    if (!angles) add_geometry(of, point, mask, &solids);
+    for (uint32_t i = 0; angles && i < of->count; i++)
+      if (of->dropped == NULL || !of->dropped[i]) add_triangle((const slab_triangle *)of->primitives + i, p, &s);
+  }
+  const double off = (double)number - s.number;
+  const double least = (double)(solids.least - s.unsure) - s.slack, most = (double)(solids.most + s.unsure) + s.slack;
+  const bool certain = solids.least == solids.most && s.unsure == 0 && s.slack < 0.25;
+  if (why_size > 0) why[0] = '\0';
+  if (off >= least && off <= most && certain) return ORACLE_RIGHT;
+  (void)snprintf(why, why_size, "winding number %.9g, of %.9g + %lld to %lld, off by %.3g", (double)number, s.number,
+                 (long long)solids.least, (long long)solids.most, s.slack);
+  return off >= least && off <= most ? ORACLE_TOO_CLOSE : ORACLE_WRONG;
+}

@@ -5,6 +5,7 @@
 
 #include "base/per_processor.h"
 #include "maths/answer.h"
+#include "maths/boundary.h"
 #include "maths/winding.h"
 #include "scene/models.h"
 #include "shapes/values.h"
@@ -171,4 +172,31 @@ int32_t reference_winding(const snapshot *scene, const float point[3], uint32_t 
   if (!closest_is_valid(point)) return 0;
   for (int i = 0; i < 3; i++) place.point[i] = point[i];
   return PER_PROCESSOR(count_geometries)(&place, seen);
+}
+
+/* The terms below a node, child by child. */
+ALWAYS_INLINE boundary_sum sum_terms(const boundary *b, const float point[3], uint32_t root) {
+  uint32_t stack[BOUNDARY_STACK] = {root}, waiting = 1;
+  boundary_sum sum = 0;
+  while (waiting > 0) {
+    const float *node = b->values + (size_t)stack[--waiting] * BOUNDARY_FLOATS;
+    for (uint32_t lane = 0; lane < BOUNDARY_WIDTH; lane++) {
+      mask into;
+      sum += boundary_children(point, node + lane, &into);
+      if (into) stack[waiting++] = scalar_bits(node[BOUNDARY_CHILD * BOUNDARY_WIDTH + lane]);
+    }
+  }
+  return sum;
+}
+
+WITH_FMA static boundary_sum sum_terms_fma(const boundary *b, const float point[3], uint32_t root) {
+  return sum_terms(b, point, root);
+}
+
+float reference_winding_number(const snapshot *scene, const boundary *b, const float point[3], uint32_t seen) {
+  boundary_sum sum = 0;
+  if (!closest_is_valid(point)) return 0.0f;
+  for (uint32_t t = 0; t < b->trees; t++)
+    if ((b->of_trees[t].mask & seen) != 0) sum += PER_PROCESSOR(sum_terms)(b, point, b->of_trees[t].root);
+  return boundary_answer(reference_winding(scene, point, seen), sum);
 }

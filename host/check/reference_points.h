@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "record/boundary.h"
 #include "record/snapshot.h"
 #include "slabcast.h"
 
@@ -13,5 +14,7 @@ slab_closest_point reference_closest_point(const snapshot *, const float point[3
 bool reference_point_is_valid(const float point[3]);
 /* What slab_winding answers of one. */
 int32_t reference_winding(const snapshot *, const float point[3], uint32_t mask);
+/* The same of slab_winding_numbers, with the scene's boundary. */
+float reference_winding_number(const snapshot *, const boundary *, const float point[3], uint32_t mask);
 
 #endif

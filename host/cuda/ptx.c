@@ -49,11 +49,12 @@ static const char *kinds_of(const program_key *key) {
 
 /* Programs that there is one of, for all scenes; NULL: others. */
 static const char *alone_name(program_source source) {
-  return source == PROGRAM_PAIRS   ? "pairs"
-         : source == PROGRAM_RAYS  ? "rays"
-         : source == PROGRAM_SUMS  ? "sums"
-         : source == PROGRAM_REFIT ? "refit"
-                                   : NULL;
+  return source == PROGRAM_PAIRS      ? "pairs"
+         : source == PROGRAM_RAYS     ? "rays"
+         : source == PROGRAM_SUMS     ? "sums"
+         : source == PROGRAM_BOUNDARY ? "boundary"
+         : source == PROGRAM_REFIT    ? "refit"
+                                      : NULL;
 }
 
 /* The name of a program in the library. SLAB_UNSUPPORTED where cards have none. */

@@ -89,9 +89,9 @@ struct backend {
    * has beside its BVH. NULL: the backend has nothing that is faster for few rays than a chunk. */
   slab_status (*few)(const cast *, const device_scene *, bool flat, chunk_outcome *);
 
-  /* Copies what the chunks of a call share to the device: tables of a set, whose rays they make there, and weights of
-   * sums. Either may be NULL. Where the function is NULL chunks read the caller's. */
-  slab_status (*open_tables)(device *, const set_rays *, const row_sums *, void **tables);
+  /* Copies what the chunks of a call share to the device: tables of a set, whose rays they make there, weights of sums,
+   * and a boundary. Each may be NULL. Where the function is NULL chunks read the caller's. */
+  slab_status (*open_tables)(device *, const set_rays *, const row_sums *, const boundary *, void **tables);
   void (*close_tables)(const device *, void *tables);
   /* Writes rays of a set. */
   slab_status (*make_rays)(device *, const set_rays *, slab_ray *);

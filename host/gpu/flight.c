@@ -278,10 +278,18 @@ static slab_status sum_results(const cast *c, const device_scene *on, flight *s)
   return kept(s, gpu_enqueue_sums(on->device, c->sums, &some, s->staging_buffers->queue, order_of(s), &l->first_use));
 }
 
+static slab_status launch_all_of_points(const cast *c, const device_scene *on, flight *s) {
+  gpu_queue *queue = s->staging_buffers->queue;
+  launch *l = &s->launch;
+  const slab_status status = kept(s, launch_points(on, c->query, c->points->radius, l, queue, order_of(s)));
+  if (status != SLAB_OK || c->boundary == NULL) return status;
+  return kept(s, launch_boundary(on, c->boundary, s->of->tables, l, queue, order_of(s)));
+}
+
 static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s) {
   gpu_queue *queue = s->staging_buffers->queue;
   launch *l = &s->launch;
-  if (c->points != NULL) return kept(s, launch_points(on, c->query, c->points->radius, l, queue, order_of(s)));
+  if (c->points != NULL) return launch_all_of_points(c, on, s);
   slab_status status = c->set != NULL ? make_rays(c, on, s) : SLAB_OK;
   if (status == SLAB_OK && l->fallback != NULL) status = kept(s, launch_packets(on, c->query, l, queue, order_of(s)));
   if (status == SLAB_OK) status = kept(s, launch_enqueue(on, c->query, l, queue, order_of(s)));

@@ -70,6 +70,7 @@ static inline const gpu_scene *uploaded(const device_scene *on) { return on->sta
 typedef struct call_tables {
   gpu_buffer *of_rows, *normals, *of_columns; /* of a set of rays */
   gpu_buffer *weights;                        /* of sums */
+  gpu_buffer *boundary, *trees;               /* of winding numbers */
 } call_tables;
 
 /* A chunk whose rays were cast and are summed. */
@@ -96,7 +97,7 @@ slab_status gpu_begin(const cast *, const device_scene *, chunk *);
 slab_status gpu_end(const cast *, const device_scene *, chunk *, chunk_outcome *);
 void gpu_abandon(const device_scene *, chunk *);
 slab_status gpu_settle(const device_scene *, chunk *);
-slab_status gpu_open_tables(device *, const set_rays *, const row_sums *, void **tables);
+slab_status gpu_open_tables(device *, const set_rays *, const row_sums *, const boundary *, void **tables);
 void gpu_close_tables(const device *, void *tables);
 /* Enqueues the kernel that writes these rays to a buffer. */
 slab_status gpu_enqueue_rays(device *, const set_rays *, const void *tables, gpu_buffer *rays, gpu_queue *, gpu_order,

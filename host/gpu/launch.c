@@ -142,6 +142,26 @@ slab_status launch_points(const device_scene *on, slab_query query, float radius
   return program_run(on->device, &run, &l->first_use);
 }
 
+slab_status launch_boundary(const device_scene *on, const boundary *of, const void *tables, launch *l, gpu_queue *queue,
+                            gpu_order order) {
+  const call_tables *t = tables;
+  const uint32_t trees = of->trees, mask = l->uniforms.mask, count = l->uniforms.rays, each = 1;
+  const gpu_argument list[] = {BUFFER_ARGUMENT(l->rays),  BUFFER_ARGUMENT(l->results),  BUFFER_ARGUMENT(NULL),
+                               BUFFER_ARGUMENT(l->masks), BUFFER_ARGUMENT(t->boundary), BUFFER_ARGUMENT(t->trees),
+                               VALUE_ARGUMENT(trees),     VALUE_ARGUMENT(mask),         VALUE_ARGUMENT(count),
+                               VALUE_ARGUMENT(each)};
+  const kernel_run run = {.key = {.source = PROGRAM_BOUNDARY},
+                          .nth = KERNEL_MAIN,
+                          .arguments = list,
+                          .count = sizeof list / sizeof *list,
+                          .items = count,
+                          .group = on->device->tuning->group,
+                          .queue = queue,
+                          .order = order,
+                          .what = "a boundary"};
+  return program_run(on->device, &run, &l->first_use);
+}
+
 /* ---- kernels of the user's ---- */
 
 program_key launch_trace_key(const device_scene *on) { return key_of(on, source_of(on), SLAB_CLOSEST, false); }

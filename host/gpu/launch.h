@@ -27,6 +27,10 @@ typedef struct launch {
 
 /* Asks points. query: point_programs'. radius: where they have none of their own. */
 slab_status launch_points(const device_scene *, slab_query query, float radius, launch *, gpu_queue *, gpu_order);
+/* Adds the terms of a boundary to what launch_points found, on the same queue, which must be in order. tables: the
+ * call's. */
+slab_status launch_boundary(const device_scene *, const boundary *, const void *tables, launch *, gpu_queue *,
+                            gpu_order);
 /* Rays per packet; 0 where this query on this scene has no packets. */
 uint32_t launch_packet(const device_scene *, slab_query);
 /* Rays that the work-items of launch_enqueue have in flight together. */

@@ -37,6 +37,7 @@ const char *program_kernel_name(program_source source, uint32_t nth) {
       [PROGRAM_PAIRS] = {"pairs"},
       [PROGRAM_RAYS] = {"rays"},
       [PROGRAM_SUMS] = {"sums"},
+      [PROGRAM_BOUNDARY] = {"boundary"},
       [PROGRAM_POINTS_FLAT] = {"points_flat"},
       [PROGRAM_POINTS_WIDE] = {"points_wide"},
       [PROGRAM_POINTS_COMPRESSED] = {"points_compressed"},
@@ -47,7 +48,8 @@ const char *program_kernel_name(program_source source, uint32_t nth) {
 
 /* Wide BVHs have 8 at most. */
 uint32_t program_lanes(const device *d, program_source source) {
-  const bool alone = source == PROGRAM_PAIRS || source == PROGRAM_RAYS || source == PROGRAM_SUMS;
+  const bool alone =
+      source == PROGRAM_PAIRS || source == PROGRAM_RAYS || source == PROGRAM_SUMS || source == PROGRAM_BOUNDARY;
   const bool compressed = source == PROGRAM_COMPRESSED || source == PROGRAM_POINTS_COMPRESSED;
   const bool wide = source == PROGRAM_WIDE || source == PROGRAM_POINTS_WIDE;
   if (alone || compressed || source == PROGRAM_REFIT) return 1;

@@ -41,7 +41,7 @@ slab_status gpu_make_rays(device *d, const set_rays *of, slab_ray *rays) {
   void *tables = NULL;
   set_rays some = *of;
   const size_t most = of->count < LAUNCH_MADE ? of->count : LAUNCH_MADE;
-  slab_status status = gpu_open_tables(d, of, NULL, &tables);
+  slab_status status = gpu_open_tables(d, of, NULL, NULL, &tables);
   if (status == SLAB_OK)
     status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, most * sizeof *rays, NULL, "a set of rays", &made);
   for (size_t done = 0; status == SLAB_OK && done < of->count; done += some.count) {

@@ -25,6 +25,13 @@ static slab_status upload_weights(const device *d, const row_sums *of, call_tabl
   return upload(d, of->weights, of->told.columns * sizeof *of->weights, "weights", &t->weights);
 }
 
+static slab_status upload_boundary(const device *d, const boundary *of, call_tables *t) {
+  const size_t nodes = of->nodes > 0 ? of->nodes : 1, trees = of->trees > 0 ? of->trees : 1;
+  const slab_status status =
+      upload(d, of->values, nodes * BOUNDARY_FLOATS * sizeof *of->values, "a boundary", &t->boundary);
+  return status == SLAB_OK ? upload(d, of->of_trees, trees * sizeof *of->of_trees, "a boundary", &t->trees) : status;
+}
+
 void gpu_close_tables(const device *d, void *tables) {
   call_tables *t = tables;
   if (t == NULL) return;
@@ -32,14 +39,18 @@ void gpu_close_tables(const device *d, void *tables) {
   gpu_release_buffer(d, &t->normals);
   gpu_release_buffer(d, &t->of_columns);
   gpu_release_buffer(d, &t->weights);
+  gpu_release_buffer(d, &t->boundary);
+  gpu_release_buffer(d, &t->trees);
   free(t);
 }
 
-slab_status gpu_open_tables(device *d, const set_rays *set, const row_sums *sums, void **tables) {
+slab_status gpu_open_tables(device *d, const set_rays *set, const row_sums *sums, const boundary *edges,
+                            void **tables) {
   call_tables *t = calloc(1, sizeof *t);
   if (t == NULL) return fail_memory(sizeof *t, "a cast");
   slab_status status = set != NULL ? upload_set(d, set, t) : SLAB_OK;
   if (status == SLAB_OK && sums != NULL) status = upload_weights(d, sums, t);
+  if (status == SLAB_OK && edges != NULL) status = upload_boundary(d, edges, t);
   if (status == SLAB_OK)
     *tables = t;
   else

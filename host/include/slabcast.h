@@ -712,6 +712,18 @@ SLAB_API slab_status slab_winding(slab_scene *, const float *points, size_t n, i
  * told of 2 n. It takes 4 n bytes of memory meanwhile. */
 SLAB_API slab_status slab_signed_distances(slab_scene *, const float *points, size_t n, float *distances,
                                            const slab_point_options *);
+/** SLAB_WINDING_NUMBERS: n generalized winding numbers, also of meshes that are open or broken. It is the whole number
+ * of slab_winding where every mesh is closed by itself. Else each edge at which a mesh ends adds a term, so that the
+ * number does not depend on the ray's direction (docs/contract.md). It is near 1 inside, near 0 outside, and 1/2 is a
+ * usual border. Off by 1e-5 at most, but within 1/1,000 of its length beside an edge at which a mesh ends.
+ *
+ * Edges are one where the bits of both vertices are. The first call after a commit looks for those at which meshes end,
+ * which takes about as long as a BVH, and keeps them.
+ *
+ * SLAB_UNSUPPORTED also where an instance's model has an open mesh, SLAB_OUT_OF_MEMORY. All else is as for
+ * slab_winding. */
+SLAB_API slab_status slab_winding_numbers(slab_scene *, const float *points, size_t n, float *numbers,
+                                          const slab_point_options *);
 /** @} */
 
 /** @defgroup programs Kernels of your own

@@ -73,11 +73,12 @@ typedef enum slab_point_query {
   SLAB_CLOSEST_DISTANCES, /**< float: distance of SLAB_CLOSEST_POINTS alone, +inf where nothing is found */
   SLAB_POINTS_WITHIN,     /**< uint8_t: 1 exactly when SLAB_CLOSEST_POINTS finds something, else 0 */
   SLAB_WINDING,           /**< int32_t: how often surfaces surround the point; 0: it is outside of all */
-  SLAB_SIGNED_DISTANCES   /**< float: the distance of SLAB_CLOSEST_DISTANCES, below 0 where SLAB_WINDING is not 0 */
+  SLAB_SIGNED_DISTANCES,  /**< float: the distance of SLAB_CLOSEST_DISTANCES, below 0 where SLAB_WINDING is not 0 */
+  SLAB_WINDING_NUMBERS /**< float: SLAB_WINDING, and where meshes are open a fraction, by the angles of their edges */
 } slab_point_query;
 
 /** How many there are in this version. */
-#define SLAB_POINT_QUERY_COUNT 5
+#define SLAB_POINT_QUERY_COUNT 6
 
 /** On which part of its primitive a closest point lies. Spheres and planes have one face. */
 typedef enum slab_feature { SLAB_FEATURE_FACE, SLAB_FEATURE_EDGE, SLAB_FEATURE_VERTEX } slab_feature;

@@ -3,6 +3,7 @@
 #ifndef SLABCAST_NATIVE_NATIVE_H
 #define SLABCAST_NATIVE_NATIVE_H
 
+#include "data/boundary.h"
 #include "data/ray_set.h"
 #include "data/ray_sums.h"
 #include "data/types.h"
@@ -40,6 +41,10 @@ typedef void native_sums(size_t work_item, const slab_ray *, const void *results
                          const uint32_t *invalid, uint32_t *to, ray_sums, uint32_t first_part, uint32_t parts,
                          uint32_t each);
 
+typedef void native_boundary(size_t work_item, const float *points, int32_t *results, const uint32_t *order,
+                             const uint32_t *masks, const float *nodes, const boundary_tree *, uint32_t trees,
+                             uint32_t mask, uint32_t count, uint32_t each);
+
 /* Closest points; of a BVH with its root over collapsed triangles. */
 typedef void native_points_flat(size_t work_item, const float *points, void *results, const uint32_t *order,
                                 const float *radii, const uint32_t *masks, volatile uint32_t *invalid,
@@ -65,6 +70,7 @@ typedef void native_points_compressed(size_t work_item, const float *points, voi
 #define KERNEL_OF_pairs(name) native_pairs name
 #define KERNEL_OF_rays(name) native_rays name
 #define KERNEL_OF_sums(name) native_sums name
+#define KERNEL_OF_boundary(name) native_boundary name
 #define KERNEL_OF_points_flat(name) native_points_flat name
 #define KERNEL_OF_points_wide(name) native_points_wide name
 #define KERNEL_OF_points_compressed(name) native_points_compressed name
@@ -80,6 +86,7 @@ typedef enum native_program {
   NATIVE_PAIRS,
   NATIVE_RAYS,
   NATIVE_SUMS,
+  NATIVE_BOUNDARY,
   NATIVE_POINTS_FLAT,
   NATIVE_POINTS_WIDE,
   NATIVE_POINTS_COMPRESSED,
@@ -106,6 +113,7 @@ typedef union native_kernel {
   native_pairs *pairs;
   native_rays *rays;
   native_sums *sums;
+  native_boundary *boundary;
   native_points_flat *points_flat;
   native_points_wide *points_wide;
   native_points_compressed *points_compressed;

@@ -20,12 +20,20 @@ typedef struct points_job {
   const native_scene *scene;
   native_kernel kernel;
   native_program program;
+  native_boundary *boundary; /* NULL: winding numbers stay whole, or others are asked for */
   cast_uniforms uniforms;
   const float *points, *radii;
   const uint32_t *masks, *order;
   void *results;
   uint32_t invalid, collapsed_root;
 } points_job;
+
+/* Right after, while the points are in the cache. */
+static void run_boundary(const points_job *j, size_t number) {
+  const boundary *of = j->cast->boundary;
+  j->boundary(number, j->points, j->results, j->order, j->masks, of->values, of->of_trees, of->trees, j->uniforms.mask,
+              j->uniforms.rays, j->uniforms.rays_each);
+}
 
 static void run_piece(void *argument, size_t number) {
   points_job *j = argument;
@@ -40,6 +48,7 @@ static void run_piece(void *argument, size_t number) {
   else
     j->kernel.points_compressed(number, j->points, j->results, j->order, j->radii, j->masks, &j->invalid, s->table,
                                 s->blocks, j->uniforms, radius, s->nodes, j->collapsed_root);
+  if (j->boundary != NULL) run_boundary(j, number);
 }
 
 static uint32_t points_each(const device_scene *on, uint32_t count) {
@@ -60,6 +69,7 @@ static slab_status order_of(const cast *c, const device_scene *on, const points_
 
 slab_status native_cast_points(const cast *c, const device_scene *on, const chunk *of, chunk_outcome *outcome) {
   const asked_points *asked = c->points;
+  const native_device *n = on->device->opened;
   uint32_t *order;
   points_job j = {.cast = c, .scene = on->state->uploaded, .collapsed_root = on->scene->bvh.collapsed_root};
   j.program = !on->scene->has_bvh               ? NATIVE_POINTS_FLAT
@@ -70,6 +80,7 @@ slab_status native_cast_points(const cast *c, const device_scene *on, const chun
   j.radii = asked->radii != NULL ? asked->radii + of->first : NULL;
   j.masks = c->options->masks != NULL ? c->options->masks + of->first : NULL;
   j.results = chunk_results(c, of);
+  if (c->boundary != NULL) j.boundary = n->of[NATIVE_BOUNDARY][SLAB_CLOSEST][KINDS_all]->kernel.boundary;
   chunk_uniforms(c, of, &j.uniforms);
   j.uniforms.rays_each = points_each(on, of->count);
   const slab_status status = order_of(c, on, &j, &order);

@@ -22,6 +22,7 @@ static const struct {
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_count},
     [PROGRAM_RAYS] = {embedded_rays, &embedded_rays_count},
     [PROGRAM_SUMS] = {embedded_sums, &embedded_sums_count},
+    [PROGRAM_BOUNDARY] = {embedded_boundary, &embedded_boundary_count},
     [PROGRAM_POINTS_FLAT] = {embedded_points_flat, &embedded_points_flat_count},
     [PROGRAM_POINTS_WIDE] = {embedded_points_wide, &embedded_points_wide_count},
     [PROGRAM_POINTS_COMPRESSED] = {embedded_points_compressed, &embedded_points_compressed_count},

@@ -70,8 +70,9 @@ typedef struct snapshot {
   double built_cost;      /* sah_cost after the last build, which refits are held against */
   cast_uniforms uniforms; /* of a cast without options */
   slab_scene_stats stats;
-  struct snapshot *older; /* of those that were replaced and may still be read */
-  uint32_t crowd;         /* readers without a place of their own (scene.h) */
+  _Atomic(struct boundary *) boundary; /* NULL: nobody asked for it yet (scene/boundary.h) */
+  struct snapshot *older;              /* of those that were replaced and may still be read */
+  uint32_t crowd;                      /* readers without a place of their own (scene.h) */
 } snapshot;
 
 static inline bool is_hidden(const snapshot *scene, uint32_t geometry) { return scene->table[geometry].mask == 0; }

@@ -7,6 +7,7 @@
 #include "layout/layout.h"
 #include "os/memory.h"
 #include "os/thread.h"
+#include "scene/boundary.h"
 #include "scene/models.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
@@ -34,6 +35,7 @@ void snapshot_destroy(snapshot *s) {
   if (s == NULL) return;
   release_states(s);
   layout_free_arrays(&s->bvh);
+  boundary_free(s->boundary);
   for (uint32_t g = 0; g < s->geometries; g++) {
     values_release(s->values[g]);
     instances_release(s->groups[g]);

@@ -4,6 +4,7 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "scene/boundary.h"
 #include "scene/scene.h"
 #include "schedule/scheduler.h"
 #include "work/uniforms.h"
@@ -14,6 +15,7 @@ static const size_t result_sizes[SLAB_POINT_QUERY_COUNT] = {
     [SLAB_POINTS_WITHIN] = sizeof(uint8_t),
     [SLAB_WINDING] = sizeof(int32_t),
     [SLAB_SIGNED_DISTANCES] = sizeof(float),
+    [SLAB_WINDING_NUMBERS] = sizeof(float),
 };
 
 size_t slab_point_result_size(slab_point_query query) {
@@ -35,8 +37,9 @@ typedef struct asking {
   size_t n;
   const slab_point_options *options;
   arithmetic *callers;
-  uint64_t done, total; /* points that queries before have answered, and those of all of them */
-  uint64_t invalid;     /* of the last query */
+  const boundary *boundary; /* as in cast */
+  uint64_t done, total;     /* points that queries before have answered, and those of all of them */
+  uint64_t invalid;         /* of the last query */
 } asking;
 
 static slab_status ask_one(asking *a, slab_point_query query, void *results) {
@@ -49,6 +52,7 @@ static slab_status ask_one(asking *a, slab_point_query query, void *results) {
   c.progress_total = a->total;
   c.callers = a->callers;
   c.scene = a->scene;
+  c.boundary = a->boundary;
   point_options_take(a->options, &asked, &options);
   const slab_status status = schedule_rays(&c);
   a->done = c.progress_done;
@@ -82,6 +86,7 @@ static slab_status ask(const char *function, slab_point_query query, slab_scene 
     status = fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, points == NULL ? "points" : "the results array");
   if (status == SLAB_OK) status = check_point_options(function, query, n, o);
   if (status == SLAB_OK) status = check_is_rigid(function, query, a.scene);
+  if (status == SLAB_OK && query == SLAB_WINDING_NUMBERS) status = boundary_get(function, a.scene, &a.boundary);
   if (status == SLAB_OK) status = ask_one(&a, is_signed ? SLAB_CLOSEST_DISTANCES : query, results);
   if (status == SLAB_OK && is_signed) status = ask_signs(&a, results);
   scene_leave(&reading);
@@ -112,4 +117,9 @@ slab_status slab_winding(slab_scene *scene, const float *points, size_t n, int32
 slab_status slab_signed_distances(slab_scene *scene, const float *points, size_t n, float *distances,
                                   const slab_point_options *options) {
   return ask("slab_signed_distances", SLAB_SIGNED_DISTANCES, scene, points, n, distances, options);
+}
+
+slab_status slab_winding_numbers(slab_scene *scene, const float *points, size_t n, float *numbers,
+                                 const slab_point_options *options) {
+  return ask("slab_winding_numbers", SLAB_WINDING_NUMBERS, scene, points, n, numbers, options);
 }

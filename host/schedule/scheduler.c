@@ -438,8 +438,8 @@ static bool open_tables(device_worker *s) {
   const cast *c = s->cast_job->cast;
   const backend *b = s->on.device->backend;
   void *tables = NULL;
-  if (b->open_tables == NULL || (c->set == NULL && c->sums == NULL)) return true;
-  const slab_status status = b->open_tables(s->on.device, c->set, c->sums, &tables);
+  if (b->open_tables == NULL || (c->set == NULL && c->sums == NULL && c->boundary == NULL)) return true;
+  const slab_status status = b->open_tables(s->on.device, c->set, c->sums, c->boundary, &tables);
   for (int i = 0; i < CHUNKS; i++) s->chunks[i].tables = tables;
   if (status != SLAB_OK) worker_fail(s, status);
   return status == SLAB_OK;

@@ -72,7 +72,7 @@ slab_status check_own_rays(const char *function, slab_query query, size_t n, con
 }
 
 slab_status check_point_options(const char *function, slab_point_query query, size_t n, const slab_point_options *o) {
-  if (query == SLAB_WINDING && (o->radius != 0.0f || o->radii != NULL))
+  if (point_programs(query) == SLAB_COUNT && (o->radius != 0.0f || o->radii != NULL))
     return fail(SLAB_INVALID_ARGUMENT, "%s: %s given, and surfaces surround points at any distance", function,
                 o->radii != NULL ? "radii are" : "a radius is");
   if (!(o->radius >= 0.0f))
@@ -89,7 +89,7 @@ slab_status check_point_options(const char *function, slab_point_query query, si
 
 /* The squared distances of instances are those of their models, scaled. */
 slab_status check_is_rigid(const char *function, slab_point_query query, const snapshot *scene) {
-  if (scene->skewed == SLAB_MISS || query == SLAB_WINDING) return SLAB_OK;
+  if (scene->skewed == SLAB_MISS || point_programs(query) == SLAB_COUNT) return SLAB_OK;
   return fail(SLAB_UNSUPPORTED, "%s: geometry %u is in an instance that is not rigid but for a scale, within 1e-5",
               function, scene->skewed);
 }

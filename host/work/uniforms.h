@@ -4,6 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "data/types.h"
+#include "record/boundary.h"
 #include "record/chunk.h"
 #include "record/set_rays.h"
 #include "record/snapshot.h"
@@ -51,6 +52,7 @@ typedef struct cast {
   const set_rays *set;  /* of which the rays are; NULL: they are an array */
   const row_sums *sums; /* where the results are summed; NULL: they are `results` */
   const asked_points *points; /* NULL: rays are cast. Else query is point_programs', and options are there */
+  const boundary *boundary;   /* of which winding numbers get terms, as floats; NULL: they stay whole */
 } cast;
 
 /* Bytes of one ray, or point. */
@@ -95,7 +97,7 @@ static inline float signed_distance(float distance, int32_t winding) {
 
 /* The query of rays for which the kernels are built that answer a query of points (kernels/walk/points.h). */
 static inline slab_query point_programs(slab_point_query query) {
-  return query == SLAB_WINDING ? SLAB_COUNT : SLAB_CLOSEST;
+  return query == SLAB_WINDING || query == SLAB_WINDING_NUMBERS ? SLAB_COUNT : SLAB_CLOSEST;
 }
 
 #endif

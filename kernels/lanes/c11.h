@@ -22,6 +22,8 @@ typedef float ray_real;
 typedef int32_t ray_mask;
 typedef uint32_t ray_word;
 #define lanes_load(p) (*(p))
+#define lanes_from(p) (*(p))
+#define lanes_store(v, p) (*(p) = (v))
 #define lanes_any(m) ((m) != 0)
 #define lanes_bits(m) ((uint)((m)&1))
 #define lanes_at(v, i) ((void)(i), (v))
@@ -55,6 +57,7 @@ static inline float scalar_add_where(float sum, float more, float a, float b) { 
 #define lanes_kept(m) (m)
 #define lanes_as_word(x) scalar_bits(x)
 #define lanes_as_real(x) scalar_float(x)
+#define lanes_to_int(x) ((int32_t)(x))
 #define scalar_sqrt(x) sqrtf(x)
 #define lanes_fma(a, b, c) fused(a, b, c)
 #define lanes_abs(x) fabsf(x)

@@ -27,6 +27,7 @@ typedef char char8 __attribute__((ext_vector_type(8)));
 typedef uchar uchar8 __attribute__((ext_vector_type(8)));
 typedef short short8 __attribute__((ext_vector_type(8)));
 typedef ushort ushort8 __attribute__((ext_vector_type(8)));
+typedef int int2 __attribute__((ext_vector_type(2)));
 typedef int int4 __attribute__((ext_vector_type(4)));
 typedef int int8 __attribute__((ext_vector_type(8)));
 typedef int int16 __attribute__((ext_vector_type(16)));
@@ -74,6 +75,7 @@ typedef float float32 __attribute__((ext_vector_type(32)));
 #define as_float32(x) __builtin_astype(x, float32)
 
 #define convert_char8(x) __builtin_convertvector(x, char8)
+#define convert_int8(x) __builtin_convertvector(x, int8)
 #define convert_uint8(x) __builtin_convertvector(x, uint8)
 #define convert_float8(x) __builtin_convertvector(x, float8)
 #define convert_float16(x) __builtin_convertvector(x, float16)

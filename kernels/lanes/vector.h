@@ -21,6 +21,8 @@ typedef uint8 word;
 #define lanes_as_mask(x) as_int8(x)
 #define lanes_as_real(x) as_float8(x)
 #define lanes_to_float(x) convert_float8(as_int8(x))
+#define lanes_to_int(x) convert_int8(x)
+#define lanes_sum(v) eight_sum(v)
 #elif LANES == 16
 typedef float16 real;
 typedef int16 mask;
@@ -49,7 +51,7 @@ typedef uint32 word;
 #define lanes_to_float(x) convert_float32(as_int32(x))
 #endif
 /* lanes_of_eights: of the eight floats at P(0), at P(8) and so on. lanes_eight_of: lanes i to i + 7, for a constant i.
- * lanes_to_float: of numbers below 2^31. */
+ * lanes_to_float: of numbers below 2^31. lanes_to_int: towards 0, of numbers as large; at eight lanes. */
 
 /* Values that depend on a ray alone. */
 #ifdef SLAB_PACKET
@@ -117,6 +119,13 @@ INLINE float4 divide_four(float4 a, float4 b) {
   __asm__("" : "+x"(a), "+x"(b));
 #endif
   return a / b;
+}
+
+/* The sum of eight, which is no larger than one of them may be. */
+INLINE int eight_sum(int8 v) {
+  const int4 four = v.lo + v.hi;
+  const int2 two = four.lo + four.hi;
+  return two.x + two.y;
 }
 
 INLINE uint sixteen_bits(int16 m) {

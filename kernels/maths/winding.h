@@ -24,9 +24,10 @@
 #if !defined(__OPENCL_C_VERSION__) || defined(SLAB_NATIVE)
 /* Once for the library: host/shapes/exact.c. */
 int slab_crosses(const float p[3], float corner[3][3]);
+int slab_side(const float p[3], float ends[2][3]);
 #define CROSSING_FUNCTION int
 #else
-#define CROSSING_FUNCTION static __attribute__((noinline)) int
+#define CROSSING_FUNCTION static __attribute__((noinline, unused)) int /* of two, a program may need one */
 #endif
 
 #if HAS_WHOLE
@@ -145,6 +146,22 @@ CROSSING_FUNCTION slab_crosses(const float p[3], float corner[3][3]) {
     height = exact.height;
   }
   return height >= 0 ? sign[0] : 0;
+}
+
+/* The sign of one edge function, as slab_crosses takes it. 0: one end is above the other. */
+CROSSING_FUNCTION slab_side(const float p[3], float ends[2][3]) {
+  float corner[3][3];
+  crossing c;
+  for (int v = 0; v < 3; v++)
+    for (int i = 0; i < 3; i++) corner[v][i] = ends[v % 2][i];
+  crossing_begin(p, corner, &c);
+  int sign = crossing_edge_of(&c, 2).sign;
+  if (sign == CROSSING_UNSURE) {
+    crossing_signs exact;
+    crossing_exactly(p, corner, &exact);
+    sign = exact.edge[2];
+  }
+  return sign != 0 ? sign : crossing_tie(ends[0], ends[1]);
 }
 #endif
 

@@ -66,6 +66,8 @@ static slab_status ask(const near_job *job, const float *points, size_t n, void 
       return slab_winding(job->scene, points, n, results, options);
     case SLAB_SIGNED_DISTANCES:
       return slab_signed_distances(job->scene, points, n, results, options);
+    case SLAB_WINDING_NUMBERS:
+      return slab_winding_numbers(job->scene, points, n, results, options);
   }
   return SLAB_INVALID_ARGUMENT;
 }

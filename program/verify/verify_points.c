@@ -12,7 +12,7 @@ typedef struct point_batch {
 } point_batch;
 
 static int check_points(verify_run *run, slab_scene *scene, const point_batch *b, size_t n) {
-  for (int q = 0; q < SLAB_POINT_QUERY_COUNT; q++) {
+  for (int q = 0; q < b->answers.queries; q++) {
     const slab_point_query query = (slab_point_query)q;
     const slab_point_options options = point_options_of(query, &b->options);
     slab_check_report report;
@@ -33,7 +33,7 @@ static int check_points(verify_run *run, slab_scene *scene, const point_batch *b
 }
 
 static void compare_layouts(verify_run *run, const point_batch *b, size_t n) {
-  for (int q = 0; q < SLAB_POINT_QUERY_COUNT; q++) {
+  for (int q = 0; q < b->answers.queries; q++) {
     const slab_point_query query = (slab_point_query)q;
     size_t first = 0;
     const size_t differing = point_answers_differ(&b->others, &b->answers, query, &first);

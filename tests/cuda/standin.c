@@ -748,6 +748,7 @@ typedef void own_compressed_kernel(void *, void *, void *, void *, void *, void 
 typedef void pairs_kernel(void *, void *, void *, uint32_t, uint32_t, uint32_t);
 typedef void rays_kernel(void *, void *, void *, void *, ray_set, uint32_t, uint32_t, uint32_t, uint32_t);
 typedef void sums_kernel(void *, void *, void *, void *, void *, ray_sums, uint32_t, uint32_t, uint32_t);
+typedef void boundary_kernel(void *, void *, void *, void *, void *, void *, uint32_t, uint32_t, uint32_t, uint32_t);
 typedef void points_flat_kernel(void *, void *, void *, void *, void *, void *, void *, void *, cast_uniforms, float);
 typedef void points_compressed_kernel(void *, void *, void *, void *, void *, void *, void *, void *, cast_uniforms,
                                       float, void *, uint32_t);
@@ -802,6 +803,8 @@ static void run_item(const command *c) {
     ray_sums sums;
     memcpy(&sums, c->parameters[5], sizeof sums);
     ((sums_kernel *)f)(P(0), P(1), P(2), P(3), P(4), sums, word(c, 6), word(c, 7), word(c, 8));
+  } else if (strcmp(name, "boundary") == 0) {
+    ((boundary_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), word(c, 6), word(c, 7), word(c, 8), word(c, 9));
   } else if (strcmp(name, "points_flat") == 0) {
     ((points_flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), uniforms_at(c, 8), real_at(c, 9));
   } else if (strcmp(name, "points_compressed") == 0) {

@@ -108,6 +108,7 @@ static native_kernel whole_of(const program_key *key) {
                         : key->source == PROGRAM_PAIRS             ? NATIVE_PAIRS
                         : key->source == PROGRAM_RAYS              ? NATIVE_RAYS
                         : key->source == PROGRAM_SUMS              ? NATIVE_SUMS
+                        : key->source == PROGRAM_BOUNDARY          ? NATIVE_BOUNDARY
                         : key->source == PROGRAM_POINTS_FLAT       ? NATIVE_POINTS_FLAT
                         : key->source == PROGRAM_POINTS_WIDE       ? NATIVE_POINTS_WIDE
                         : key->source == PROGRAM_POINTS_COMPRESSED ? NATIVE_POINTS_COMPRESSED
@@ -117,15 +118,16 @@ static native_kernel whole_of(const program_key *key) {
 bool kernels_has(const program_key *key, uint32_t nth) {
   const bool casts = key->source == PROGRAM_FLAT || key->source == PROGRAM_WIDE || key->source == PROGRAM_COMPRESSED;
   if (key->cut && key->instances) return false;
-  return key->source == PROGRAM_REFIT ? nth <= KERNEL_NODES
-                                      : nth == 0 && (casts || of_points(key) || key->source == PROGRAM_PAIRS ||
-                                                     key->source == PROGRAM_RAYS || key->source == PROGRAM_SUMS);
+  return key->source == PROGRAM_REFIT
+             ? nth <= KERNEL_NODES
+             : nth == 0 && (casts || of_points(key) || key->source == PROGRAM_PAIRS || key->source == PROGRAM_RAYS ||
+                            key->source == PROGRAM_SUMS || key->source == PROGRAM_BOUNDARY);
 }
 
 const char *kernels_name(const program_key *key, uint32_t nth) {
   static const char *const refits[] = {"places", "triangles", "nodes"};
-  static const char *const names[] = {"flat", "wide", "compressed",  "packets",     "attributes",       "pairs",
-                                      "rays", "sums", "points_flat", "points_wide", "points_compressed"};
+  static const char *const names[] = {"flat", "wide", "compressed", "packets",     "attributes",  "pairs",
+                                      "rays", "sums", "boundary",   "points_flat", "points_wide", "points_compressed"};
   return key->source == PROGRAM_REFIT ? refits[nth % 3] : names[key->source];
 }
 
@@ -206,6 +208,12 @@ void kernels_describe(kernel_made *k) {
     add(k, WRITES, 0, 1);
     add(k, VALUE, sizeof(ray_sums), 1);
     add(k, VALUE, sizeof(uint32_t), 3);
+  } else if (k->program.key.source == PROGRAM_BOUNDARY) {
+    add(k, READS, 0, 1);
+    add(k, WRITES, 0, 1);
+    add(k, MAY_READ, 0, 2);
+    add(k, READS, 0, 2);
+    add(k, VALUE, sizeof(uint32_t), 4);
   } else if (of_points(&k->program.key)) {
     describe_points(k);
   } else {
@@ -250,6 +258,9 @@ static void run_whole(const kernel_call *c, native_kernel own, size_t item) {
   else if (source == PROGRAM_SUMS)
     own.sums(item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4), *(const ray_sums *)(const void *)c->values[0],
              number(c, 1), number(c, 2), number(c, 3));
+  else if (source == PROGRAM_BOUNDARY)
+    own.boundary(item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4), at(c, 5), number(c, 0), number(c, 1),
+                 number(c, 2), number(c, 3));
   else
     own.pairs(item, at(c, 0), at(c, 1), at(c, 2), number(c, 0), number(c, 1), number(c, 2));
 }

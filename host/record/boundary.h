@@ -1,0 +1,17 @@
+/* The boundary of a scene's meshes: the edges where surfaces end, as kernels read them. */
+#ifndef SLABCAST_RECORD_BOUNDARY_H
+#define SLABCAST_RECORD_BOUNDARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/boundary.h"
+
+typedef struct boundary {
+  size_t nodes;            /* of all trees */
+  uint32_t trees;          /* one for each mask that geometries with edges have; 0: all meshes are closed */
+  float *values;           /* BOUNDARY_FLOATS of each node; of one node where there is none */
+  boundary_tree *of_trees; /* one where there is none */
+} boundary;
+
+#endif
