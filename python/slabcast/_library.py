@@ -36,7 +36,7 @@ from ._structs import (
 )
 
 QUERIES = ("closest", "distance", "any", "count", "all", "interval", "nearest")
-POINT_QUERIES = ("closest_points", "closest_distance", "within", "winding", "signed_distance")
+POINT_QUERIES = ("closest_points", "closest_distance", "within", "winding", "signed_distance", "winding_number")
 CULLS = ("none", "back", "front")
 EDGES = ("half_open", "closed")
 BUILDS = ("default", "flat", "fast", "high")
@@ -172,6 +172,7 @@ for _name, _arguments in {
     "points_within": _points,
     "winding": _points,
     "signed_distances": _points,
+    "winding_numbers": _points,
     "check_points": (c_void_p, c_int, *_points[1:], POINTER(CheckReport)),
     "check": (c_void_p, c_int, c_void_p, c_size_t, c_void_p, c_void_p, _cast, POINTER(CheckReport)),
     "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),

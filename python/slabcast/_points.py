@@ -22,7 +22,9 @@ from ._watch import ProgressFunction, Watch
 if TYPE_CHECKING:
     from ._results import Records
 
-PointQuery = Literal["closest_points", "closest_distance", "within", "winding", "signed_distance"]
+PointQuery = Literal[
+    "closest_points", "closest_distance", "within", "winding", "signed_distance", "winding_number"
+]
 
 _FUNCTIONS = {
     "closest_points": (library.slab_closest_points, CLOSEST_POINT),
@@ -30,6 +32,7 @@ _FUNCTIONS = {
     "within": (library.slab_points_within, np.dtype("?")),
     "winding": (library.slab_winding, np.dtype(np.int32)),
     "signed_distance": (library.slab_signed_distances, FLOAT),
+    "winding_number": (library.slab_winding_numbers, FLOAT),
 }
 
 

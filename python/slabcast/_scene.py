@@ -610,6 +610,22 @@ class Scene(Life):
         """
         return self._ask("winding", points, None, mask, progress, out)  # type: ignore[no-any-return]
 
+    def winding_number(
+        self,
+        points: Array,
+        *,
+        mask: Array = 0,
+        progress: Optional[ProgressFunction] = None,
+        out: Optional[NDArray[Any]] = None,
+    ) -> NDArray[np.float32]:
+        """Generalized winding numbers, also of meshes that are open or broken: (...) float32.
+
+        It is winding() where every mesh is closed. Else each edge at which a mesh ends adds a term, and the number is
+        near 1 inside, near 0 outside, and a fraction by a hole. `> 0.5` is the usual test for inside. Off by 1e-5 at
+        most, but right beside such an edge. The first call after a commit looks for those edges. Instances of open
+        meshes are refused."""
+        return self._ask("winding_number", points, None, mask, progress, out)  # type: ignore[no-any-return]
+
     def signed_distance(
         self,
         points: Array,
@@ -634,8 +650,8 @@ class Scene(Life):
         mask: Array = 0,
         progress: Optional[ProgressFunction] = None,
     ) -> CheckReport:
-        """Compares results of points, of the query "closest_points", "closest_distance", "within", "winding" or
-        "signed_distance", as check() does those of rays."""
+        """Compares results of points, of the query "closest_points", "closest_distance", "within", "winding",
+        "signed_distance" or "winding_number", as check() does those of rays."""
         scene = self._committed()
         return check(query, scene, Points(points, _range(scene), radius, mask, progress), results)
 
