@@ -131,14 +131,13 @@ static slab_status cancel(uint32_t lower, end_here *list, size_t n, edge_list *l
   return status;
 }
 
-/* Numbers of the corners of all triangles but void ones, three each. */
+/* Numbers of the corners of all triangles, three each. Void ones are an edge to and fro, which cancels. */
 static slab_status number_corners(const geometry_values *v, uint32_t count, corners *c, uint32_t **numbers, size_t *n) {
   slab_status status = corners_make(c, 3 * (size_t)count);
   *numbers = malloc(3 * (size_t)count * sizeof **numbers + 1);
   *n = 0;
   if (status == SLAB_OK && *numbers == NULL) status = fail_memory(3 * (size_t)count * sizeof **numbers, "a boundary");
   for (uint32_t i = 0; i < count && status == SLAB_OK; i++) {
-    if (TRIANGLE_IS_VOID(values_corner(v, i, 0)[0])) continue;
     for (size_t k = 0; k < 3; k++) (*numbers)[(*n)++] = corner_number(c, values_corner(v, i, k));
   }
   return status;
@@ -156,12 +155,14 @@ static slab_status find_edges(const uint32_t *numbers, size_t n, size_t corner_c
   if (begin == NULL || ends == NULL) status = fail_memory(n * sizeof *ends, "the edges of a mesh");
   for (size_t i = 0; i < n && status == SLAB_OK; i++) {
     const edge e = edge_at(numbers, i);
+    if (e.from == e.to) continue; /* of a collapsed triangle */
     begin[(e.from < e.to ? e.from : e.to) + 2]++;
   }
   for (size_t c = 0; c < corner_count && status == SLAB_OK; c++) begin[c + 2] += begin[c + 1];
   for (size_t i = 0; i < n && status == SLAB_OK; i++) {
     const edge e = edge_at(numbers, i);
     const bool here = e.to < e.from;
+    if (e.from == e.to) continue;
     ends[begin[(here ? e.to : e.from) + 1]++] = (end_here)(here ? e.from : e.to) << 1 | here;
   }
   for (size_t c = 0; c < corner_count && status == SLAB_OK; c++)

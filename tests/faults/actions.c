@@ -388,6 +388,7 @@ static slab_status run_points(world *w) {
   if (query == SLAB_DISTANCE) return slab_closest_distances(w->scene, points, n, (void *)to->results, &options);
   if (query == SLAB_ANY) return slab_points_within(w->scene, points, n, (void *)to->results, &options);
   if (query == SLAB_COUNT) return slab_winding(w->scene, points, n, (void *)to->results, &options);
+  if (query == SLAB_ALL) return slab_winding_numbers(w->scene, points, n, (void *)to->results, &options);
   if (query == SLAB_INTERVAL) return slab_signed_distances(w->scene, points, n, (void *)to->results, &options);
   return slab_closest_points(w->scene, points, n, (void *)to->results, &options);
 }
@@ -712,6 +713,11 @@ const action actions[] = {
      .run = run_points,
      .may_write = 1,
      .with = {.query = SLAB_INTERVAL}},
+    {.name = "slab_winding_numbers",
+     .begin = begin_committed,
+     .run = run_points,
+     .may_write = 1,
+     .with = {.query = SLAB_ALL}},
     {.name = "slab_check_points", .begin = begin_committed, .run = run_check_points},
     {.name = "slab_rays_write", .begin = begin_context, .run = run_rays_write},
     {.name = "slab_rays_write, many", .begin = begin_context, .run = run_rays_write, .with = {.many = 1}},
