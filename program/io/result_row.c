@@ -65,7 +65,7 @@ void result_row_add_closest(result_row *row, slab_point_query query) {
   else if (query == SLAB_WINDING)
     result_row_add(row, "winding", 'i', 1);
   else
-    result_row_add(row, "distance", 'f', 1);
+    result_row_add(row, query == SLAB_WINDING_NUMBERS ? "number" : "distance", 'f', 1);
   if (query != SLAB_CLOSEST_POINTS) return;
   result_row_add(row, "point", 'f', 3);
   result_row_add(row, "u", 'f', 1);

@@ -20,7 +20,7 @@
 typedef enum near_command { NEAR_DISTANCES, NEAR_INSIDE } near_command;
 
 /* The choices of inside's --query. */
-typedef enum inside_query { INSIDE_BYTES, INSIDE_WINDING, INSIDE_DISTANCE } inside_query;
+typedef enum inside_query { INSIDE_BYTES, INSIDE_WINDING, INSIDE_DISTANCE, INSIDE_NUMBER } inside_query;
 
 typedef struct near_options {
   near_command command;

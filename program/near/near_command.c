@@ -88,8 +88,12 @@ static void warn_of_invalid(const near_tally *tally) {
              plural(tally->invalid, "is invalid and finds", "are invalid and find"), tally->first_invalid);
 }
 
+static int asks_windings(const near_options *options) {
+  return options->query == SLAB_WINDING || options->query == SLAB_WINDING_NUMBERS;
+}
+
 static int asks_distances(const near_options *options) {
-  return options->query != SLAB_POINTS_WITHIN && options->query != SLAB_WINDING;
+  return options->query != SLAB_POINTS_WITHIN && !asks_windings(options);
 }
 
 static double mean_of(const near_job *job) { return job->tally.sum / (double)job->tally.found; }
@@ -118,7 +122,7 @@ void near_tell(const near_job *job) {
 
 static const char *query_name(const near_options *options) {
   static const char *const of_near[] = {"closest", "distance", "within"};
-  static const char *const of_inside[] = {"inside", "winding", "distance"};
+  static const char *const of_inside[] = {"inside", "winding", "distance", "number"};
   return options->command == NEAR_INSIDE ? of_inside[options->asked] : of_near[options->query];
 }
 
@@ -130,7 +134,7 @@ json_t *near_summary(const near_job *job) {
                            (json_int_t)tally->invalid);
   if (!root) return NULL;
   if (options->command == NEAR_INSIDE) json_object_set_new(root, "inside", json_integer((json_int_t)tally->inside));
-  if (options->query != SLAB_WINDING) json_object_set_new(root, "found", json_integer((json_int_t)tally->found));
+  if (!asks_windings(options)) json_object_set_new(root, "found", json_integer((json_int_t)tally->found));
   if (asks_distances(options)) {
     json_object_set_new(root, "mean", json_number_or_null(mean_of(job)));
     json_object_set_new(root, "least", json_number_or_null(tally->least));

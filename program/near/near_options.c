@@ -82,11 +82,12 @@ static const option near_rows[] = {
 
 static const option inside_rows[] = {
     OPTIONS_POINTS,
-    {"--query", "inside|winding|distance", OPTION_CHOICE, PLACE(asked),
+    {"--query", "inside|winding|distance|number", OPTION_CHOICE, PLACE(asked),
      "what is asked of each point:\n"
      "inside: 1 where it is inside, else 0 (default)\n"
      "winding: how often surfaces surround it, a whole number\n"
-     "distance: how far the closest surface is, below 0 inside",
+     "distance: how far the closest surface is, below 0 inside\n"
+     "number: winding numbers of meshes that are open too: fractions, beyond 1/2 inside",
      0, 0},
     {"--mode", "union|parity", OPTION_CHOICE, PLACE(parity),
      "union: inside where the winding number is not 0, of parts that overlap too\n"
@@ -125,12 +126,14 @@ const command_line inside_line = {
         "eight options. Signs are exact: of closed meshes the answer is right for every point off their\n"
         "surface. Without -o, and on a terminal, a line on stderr tells how many are inside.",
     .closing =
-        "An open mesh is asked along z: the number of crossings of one ray decides. Points on a surface have\n"
-        "the answer of points beside it. Planes hold nothing. Of an invalid point the answer is 0, or inf.\n\n"
+        "An open mesh is asked along z: the number of crossings of one ray decides, but with --query number.\n"
+        "Points on a surface have the answer of points beside it. Planes hold nothing. Of an invalid point the\n"
+        "answer is 0, or inf.\n\n"
         "  slabcast inside --mesh part.stl --points scan.csv -o inside.csv\n"
         "  slabcast inside --mesh part.stl --grid 256x256x256 -o cells.npy\n"
         "  slabcast inside --mesh part.stl --grid 256x256x256 --margin 5 \\\n"
-        "    --query distance -o field.vti",
+        "    --query distance -o field.vti\n"
+        "  slabcast inside --mesh scan.ply --points asked.csv --query number -o inside.csv",
     .options = inside_rows,
     .option_count = COUNT_OF(inside_rows),
 };
@@ -215,9 +218,12 @@ bool near_tells_inside(const near_options *options) {
 }
 
 int near_parse(int argc, char **argv, near_options *options) {
+  static const slab_point_query queries[] = {[INSIDE_BYTES] = SLAB_WINDING,
+                                             [INSIDE_WINDING] = SLAB_WINDING,
+                                             [INSIDE_DISTANCE] = SLAB_SIGNED_DISTANCES,
+                                             [INSIDE_NUMBER] = SLAB_WINDING_NUMBERS};
   const int code = options_parse(line_of(options), argc, argv, options, NULL);
-  if (options->command == NEAR_INSIDE)
-    options->query = options->asked == INSIDE_DISTANCE ? SLAB_SIGNED_DISTANCES : SLAB_WINDING;
+  if (options->command == NEAR_INSIDE) options->query = queries[options->asked];
   if (options->shard.count > 0) scene_source_make_digest(options->scene); /* for its label */
   return code == OPTIONS_RUN ? check_options(options) : code;
 }

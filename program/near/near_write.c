@@ -97,7 +97,7 @@ void near_count(near_job *job, const void *results, size_t n) {
   const char *result = results;
   tally->points += n;
   for (size_t i = 0; i < n; i++, result += job->row.size) {
-    float distance;
+    float told;
     int32_t winding;
     if (near_tells_inside(options)) {
       tally->inside += *result != 0;
@@ -107,8 +107,11 @@ void near_count(near_job *job, const void *results, size_t n) {
     } else if (options->query == SLAB_POINTS_WITHIN) {
       tally->found += *result != 0;
     } else {
-      memcpy(&distance, result, sizeof distance);
-      count_distance(tally, distance);
+      memcpy(&told, result, sizeof told);
+      if (options->query == SLAB_WINDING_NUMBERS)
+        tally->inside += fabsf(told) > 0.5f;
+      else
+        count_distance(tally, told);
     }
   }
 }

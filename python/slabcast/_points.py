@@ -22,9 +22,7 @@ from ._watch import ProgressFunction, Watch
 if TYPE_CHECKING:
     from ._results import Records
 
-PointQuery = Literal[
-    "closest_points", "closest_distance", "within", "winding", "signed_distance", "winding_number"
-]
+PointQuery = Literal["closest_points", "closest_distance", "within", "winding", "signed_distance", "winding_number"]
 
 _FUNCTIONS = {
     "closest_points": (library.slab_closest_points, CLOSEST_POINT),

@@ -716,7 +716,7 @@ class Scene(Life):
             turned = "; where faces are turned, mode='parity' is right" if mode == "union" else ""
             raise InvalidState(
                 f"contains: the mesh {whose}is {fault}: on the line along z through {told}, below the mesh, the "
-                f"winding number is {windings[bad[0]]}. Close it{turned}; or ask winding() where no hole lies above; "
+                f"winding number is {windings[bad[0]]}. Close it{turned}; or take winding_number() > 0.5; "
                 "or let slabcast.trimesh.RayMeshIntersector(mesh).contains_points vote"
             )
 

@@ -98,6 +98,29 @@ def test_winding_adds_up_what_surrounds(scene, points):
     assert both.winding([np.nan, 0, 0]) == 0 and both.winding(np.zeros((2, 0, 3))).shape == (2, 0)
 
 
+def test_winding_numbers_are_fractions_of_open_meshes():
+    vertices, faces = shapes.torus()
+    points = np.random.default_rng(4).uniform(-2, 2, (300, 3)).astype(np.float32)
+    closed, opened, model = slabcast.Scene("cpu"), slabcast.Scene("cpu"), slabcast.Scene("cpu")
+    closed.add_mesh(vertices, faces)
+    opened.add_mesh(vertices, faces[: len(faces) // 2])
+    whole, numbers = closed.winding_number(points), opened.winding_number(points)
+    assert whole.dtype == np.float32 and (whole == closed.winding(points)).all()
+    corners = vertices[faces[: len(faces) // 2]].astype(np.float64) - points[:, None, None].astype(np.float64)
+    a, b, c = (corners[:, :, k] for k in range(3))
+    la, lb, lc = (np.linalg.norm(side, axis=-1) for side in (a, b, c))
+    across = (a * np.cross(b, c)).sum(-1)
+    along = la * lb * lc + (a * b).sum(-1) * lc + (b * c).sum(-1) * la + (c * a).sum(-1) * lb
+    assert np.allclose(numbers, np.arctan2(across, along).sum(1) / (2 * np.pi), atol=1e-5)
+    assert not opened.check_points("winding_number", points, numbers).mismatches
+    out = np.empty(300, np.float32)
+    assert opened.winding_number(points, out=out) is out and (out == numbers).all()
+    assert opened.winding_number([np.nan, 0, 0]) == 0
+    model.add_instances(opened, np.eye(4)[None])
+    with pytest.raises(slabcast.Unsupported, match="geometry 0 is of an instance whose model has an open mesh"):
+        model.winding_number(points)
+
+
 def test_shapes_and_misses():
     scene = slabcast.Scene("cpu")
     empty = scene.closest_points(np.zeros((2, 3, 3)))

@@ -49,6 +49,19 @@ sed -E 's/^f (.) (.) (.) (.)/f \4 \3 \2 \1/' cube.obj >inward.obj
 expect_inside $'winding\n-1\n-1\n0\n0\n0\n-1' --mesh inward.obj --points points.txt --query winding
 expect_inside $'inside\n1\n1\n0\n0\n0\n1' --mesh inward.obj --points points.txt
 
+# ---- without its top it is open: five sixths in its middle, and fractions above the hole ----
+sed '/^f 5 6 8 7/d' cube.obj >open.obj
+printf '%s\n' "2 2 2" "2 2 9" "2 2 5" "nan 0 0" >open.txt
+slabcast inside --mesh open.obj --points open.txt --query number -o - --out text 2>inside.err |
+  awk '{want[1]=5/6; want[2]=0.04405; want[3]=0.29517; d=$1-(NR in want?want[NR]:0); if (d<0) d=-d; if (d>1e-4) exit 1} END {if (NR!=4) exit 1}' ||
+  fail "other winding numbers"
+expect_exit 0 slabcast inside --mesh open.obj --points open.txt --query number --check --json -
+expect_stderr "4 points checked, 0 mismatches (oracle: " " 0 wrong"
+grep -q '"query": "number"' out && grep -q '"inside": 1,' out || fail "no count in the summary: $(<out)"
+expect_inside $'number\n1\n2\n1\n0\n0\n1' "${both[@]}" --query number
+expect_refusal 1 "geometry 0 is of an instance whose model has an open mesh" \
+  slabcast inside --instances <(echo 1 0 0 0 0 1 0 0 0 0 1 0) --of open.obj --points open.txt --query number
+
 # ---- skew instances; their distances are refused ----
 echo "1 1 0 0 0 1 0 0 0 0 2 10" >skew.txt
 expect_inside $'inside\n1\n0' --instances skew.txt --of cube.obj --points <(printf '%s\n' "3 2 12" "0.5 1 12")
@@ -56,7 +69,7 @@ expect_refusal 1 "geometry 0 is in an instance that is not rigid" \
   slabcast inside --instances skew.txt --of cube.obj --points points.txt --query distance
 
 # ---- every answer is the reference's; formats hold the same ----
-for query in inside winding distance; do
+for query in inside winding distance number; do
   expect_exit 0 slabcast inside --builtin knot:500 --grid 9x8x7 --margin 0.5 --query $query --check
   expect_stderr "504 points checked, 0 mismatches (oracle: " " 0 wrong"
   scene=(--builtin knot:500 --grid 9x8x7 --margin 0.5 --query "$query")
@@ -74,6 +87,8 @@ expect_in() { grep -aq "$2" "$1" || fail "$1 has no $2"; } # expect_in FILE PATT
 expect_in inside.wide.npy "descr.*|u1"
 expect_in winding.wide.npy "descr.*<i4"
 expect_in distance.wide.npy "descr.*<f4"
+expect_in number.wide.npy "descr.*<f4"
+expect_in number.vti 'type="Float32" Name="number"'
 expect_in inside.vti 'type="UInt8" Name="inside"'
 expect_in winding.vti 'type="Int32" Name="winding"'
 expect_in inside.ply "^property uchar inside"
