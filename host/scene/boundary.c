@@ -6,16 +6,15 @@
  *
  * A tree halves the loops by where they are, and a loop by its edges. Each inner chain of edges gets its terms about a
  * centre, of the fan of triangles from there: dipole D = sum A and quadrupole Q = sum m A', over triangles of area
- * vector A and centroid m. The solid angle, in turns, is D.R / R^3 - 3 R'QR / R^5 + tr Q / R^3, over 4 pi. The next
- * term is at most 3 M / (4 pi R^4), with M the sum of |A| times the mean square of the distance from the centre. */
+ * vector A and centroid m. The solid angle, in turns, is D.R / R^3 - 3 R'QR / R^5, over 4 pi: Q has no trace, since the
+ * planes of all triangles go through the centre. The next term is at most 3 M / (4 pi R^4), with M the sum of |A| times
+ * the mean square of the distance from the centre. */
 #include "scene/boundary.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/extremes.h"
 #include "base/status.h"
 #include "scene/models.h"
 #include "shapes/values.h"
@@ -433,7 +432,6 @@ static double reach_of(const terms *t) {
 
 static void write_terms(const terms *t, float *child) {
   const double reach = (double)(float)reach_of(t), square = reach * reach * 4.0 * PI, cube = square * reach;
-  const double trace = (t->quadrupole[0][0] + t->quadrupole[1][1] + t->quadrupole[2][2]) / 3.0;
   static const int pairs[5][2] = {{0, 0}, {1, 1}, {0, 1}, {0, 2}, {1, 2}};
   for (int k = 0; k < 3; k++) {
     child[(BOUNDARY_CENTER + k) * BOUNDARY_WIDTH] = t->center[k];
@@ -444,7 +442,7 @@ static void write_terms(const terms *t, float *child) {
   child[BOUNDARY_REACH * BOUNDARY_WIDTH] = (float)reach;
   for (int n = 0; n < 5; n++) {
     const int i = pairs[n][0], k = pairs[n][1];
-    const double of = 0.5 * (t->quadrupole[i][k] + t->quadrupole[k][i]) - (i == k ? trace : 0.0);
+    const double of = 0.5 * (t->quadrupole[i][k] + t->quadrupole[k][i]);
     child[(BOUNDARY_QUADRUPOLE + n) * BOUNDARY_WIDTH] = reach > 0.0 ? (float)(3.0 * of / cube) : 0.0f;
   }
 }

@@ -14,7 +14,7 @@ enum {
   BOUNDARY_CENTER = 6,      /* about which the terms are */
   BOUNDARY_REACH = 9,       /* beyond this distance from the centre the terms stand for the edges */
   BOUNDARY_DIPOLE = 10,     /* in units of reach^2 */
-  BOUNDARY_QUADRUPOLE = 13, /* xx, yy, xy, xz, yz, without trace, in units of reach^3 */
+  BOUNDARY_QUADRUPOLE = 13, /* xx, yy, xy, xz, yz, of trace 0, in units of reach^3 */
   BOUNDARY_LOWER = 18,      /* x, y: bounds of the edges */
   BOUNDARY_UPPER = 20,      /* x, y, z */
   BOUNDARY_CHILD = 23,      /* bits: index of the node with its edges; 0: it is one edge, or none */

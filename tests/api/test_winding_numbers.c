@@ -67,8 +67,13 @@ static void seams_are_closed(void **state) {
                                    {{0, 0, -0.0f}, {4, 0, 0}, {0, 0, 4}},
                                    {{0, 0, 4}, {0, 4, 0}, {0, -0.0f, 0}},
                                    {{4, 0, 0}, {0, 4, 0}, {0, 0, 4}}};
-  slab_scene *scene = of_triangles(*state, closed, 4);
+  static const float here[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  slab_scene *scene = of_triangles(*state, closed, 4), *outer = harness_scene(*state);
   assert_true(ask_one(scene, 1, 1, 1) == 1 && ask_one(scene, 3, 3, 3) == 0);
+  assert_ok(slab_scene_add_instances(outer, scene, here, 1, NULL, NULL)); /* an open mesh would be refused there */
+  assert_ok(slab_scene_commit(outer, NULL));
+  assert_true(ask_one(outer, 1, 1, 1) == 1);
+  slab_scene_destroy(outer);
   slab_scene_destroy(scene);
   const slab_triangle split[6] = {closed[0],
                                   closed[1],
