@@ -5,10 +5,11 @@
  * boundary is a sum of closed loops.
  *
  * A tree halves the loops by where they are, and a loop by its edges. Each inner chain of edges gets its terms about a
- * centre, of the fan of triangles from there: dipole D = sum A and quadrupole Q = sum m A', over triangles of area
- * vector A and centroid m. The solid angle, in turns, is D.R / R^3 - 3 R'QR / R^5, over 4 pi: Q has no trace, since the
- * planes of all triangles go through the centre. The next term is at most 3 M / (4 pi R^4), with M the sum of |A| times
- * the mean square of the distance from the centre. */
+ * centre, of the fan of triangles from there. With A a triangle's area vector, r its points and R from the point to the
+ * centre, its solid angle is A.f + (r.grad) A.f + (r.grad)^2 A.f / 2 + ..., of f = R / R^3, averaged over r. Sums of
+ * the tensors rA and rrA give, symmetric and without traces: -3 R'QR / R^5 and 15/2 O(R, R, R) / R^7. The first has no
+ * trace, since the planes of all triangles go through the centre. Of the next, rrrA / 6, 2.8 / R^5 times its norm is
+ * usual: the root of the mean square over directions. */
 #include "scene/boundary.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@
 #include "shapes/values.h"
 
 /* What the terms that stand for a chain are off by, in turns. */
-#define CHAIN_ERROR 0x1p-20
+#define CHAIN_ERROR 0x1p-22
 #define PI 3.14159265358979323846
 
 /* ---- corners: equal positions have one number ---- */
@@ -360,11 +361,11 @@ static void for_each_chain(const builder *b, const span *s, each_chain *one, voi
     one(of, (const float(*)[3])l->at + l->list[i].begin, l->list[i].edges);
 }
 
-/* Of the fans about a centre. */
+/* Of the fans about a centre. Tensors have their first indices for places, the last one for areas. */
 typedef struct terms {
   double sum[3], points;
   float lower[3], upper[3], center[3];
-  double radius2, dipole[3], quadrupole[3][3], moment;
+  double radius2, dipole[3], quadrupole[3][3], octupole[3][3][3], next[3][3][3][3];
 } terms;
 
 static void measure_chain(void *to, const float (*at)[3], size_t edges) {
@@ -379,20 +380,25 @@ static void measure_chain(void *to, const float (*at)[3], size_t edges) {
 }
 
 static void add_triangle(terms *t, const double u[3], const double v[3]) {
-  double area[3], square = 0.0, uv = 0.0, uu = 0.0, vv = 0.0;
+  double area[3], m[3], uu = 0.0, vv = 0.0;
   for (int k = 0; k < 3; k++) {
     const int i = (k + 1) % 3, j = (k + 2) % 3;
     area[k] = 0.5 * (u[i] * v[j] - u[j] * v[i]);
-    square += area[k] * area[k];
-    uv += u[k] * v[k];
+    m[k] = u[k] + v[k];
     uu += u[k] * u[k];
     vv += v[k] * v[k];
   }
-  t->moment += sqrt(square) * (uu + vv + uv) / 6.0;
   t->radius2 = fmax(t->radius2, fmax(uu, vv));
   for (int i = 0; i < 3; i++) {
     t->dipole[i] += area[i];
-    for (int k = 0; k < 3; k++) t->quadrupole[i][k] += (u[i] + v[i]) / 3.0 * area[k];
+    for (int j = 0; j < 3; j++) {
+      const double two = (u[i] * u[j] + v[i] * v[j] + m[i] * m[j]) / 12.0; /* the mean of r r */
+      t->quadrupole[i][j] += m[i] / 3.0 * area[j];
+      for (int k = 0; k < 3; k++) {
+        t->octupole[i][j][k] += two * area[k];
+        for (int l = 0; l < 3; l++) t->next[i][j][k][l] += two * m[k] / 3.0 * area[l]; /* about */
+      }
+    }
   }
 }
 
@@ -417,34 +423,77 @@ static void find_terms(const builder *b, const span *s, terms *t) {
   for_each_chain(b, s, add_chain, t);
 }
 
-/* The distance from which on the terms are right by CHAIN_ERROR. The terms after the next are together no larger than
- * it, from two radii on. There the terms are small, so that eight of them fit in 32 bits. */
-static double reach_of(const terms *t) {
-  double dipole = 0.0, four = 0.0;
-  for (int i = 0; i < 3; i++) {
-    dipole += fabs(t->dipole[i]);
-    for (int k = 0; k < 3; k++) four += fabs(t->quadrupole[i][k]);
+/* The norm of what the terms leave out, symmetric. */
+static double next_of(const terms *t) {
+  double square = 0.0;
+  for (int n = 0; n < 81; n++) {
+    const int i = n / 27, j = n / 9 % 3, k = n / 3 % 3, l = n % 3;
+    const double of = 0.25 * (t->next[i][j][k][l] + t->next[l][j][k][i] + t->next[i][l][k][j] + t->next[i][j][l][k]);
+    square += of * of;
   }
-  const double by_error = sqrt(sqrt(6.0 * t->moment / (4.0 * PI * CHAIN_ERROR))), diameter = 2.0 * sqrt(t->radius2);
-  const double by_size = fmax(sqrt(dipole), diameter > 0.0 ? sqrt(four / diameter) : 0.0);
-  return fmax(diameter, fmax(by_error, by_size));
+  return sqrt(square);
+}
+
+/* The distance from which on the terms are right by CHAIN_ERROR. What they leave out begins with `next`, twice the
+ * usual error of a direction; and then with r^4 A / 24, which is taken for 4.2 / distance^6 of r^2 times the terms
+ * before: of a flat hole every other term is 0. There the terms are small, so that eight of them fit in 32 bits. In
+ * steps of a 16th: roots are not the same everywhere. */
+static double reach_of(const terms *t) {
+  const double radius = sqrt(t->radius2), next = next_of(t) / (4.0 * PI);
+  double sizes = 0.0, third = 0.0, reach = 2.0 * radius;
+  for (int i = 0; i < 3; i++) {
+    sizes += fabs(t->dipole[i]) * radius;
+    for (int j = 0; j < 3; j++) {
+      sizes += fabs(t->quadrupole[i][j]);
+      for (int k = 0; k < 3; k++) third += t->octupole[i][j][k] * t->octupole[i][j][k];
+    }
+  }
+  third = sqrt(third);
+  const double last = third * t->radius2 / (4.0 * PI) + next * radius;
+  if (radius > 0.0) sizes += 9.0 * third / radius;
+  for (; radius > 0.0; reach *= 1.0625) {
+    const double square = reach * reach, left = 5.6 * next * reach + 4.2 * last * (1.0 + 2.0 * radius / reach);
+    if (sizes <= square * radius && left <= CHAIN_ERROR * square * square * square) break;
+  }
+  return reach;
+}
+
+/* A symmetric tensor of the third order without its traces. */
+static void harmonic_of(const terms *t, double of[3][3][3]) {
+  double trace[3] = {0.0, 0.0, 0.0};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      for (int k = 0; k < 3; k++) {
+        of[i][j][k] = (t->octupole[i][j][k] + t->octupole[k][j][i] + t->octupole[i][k][j]) / 3.0;
+        if (i == j) trace[k] += of[i][j][k];
+      }
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      for (int k = 0; k < 3; k++)
+        of[i][j][k] -= ((i == j ? trace[k] : 0.0) + (i == k ? trace[j] : 0.0) + (j == k ? trace[i] : 0.0)) / 5.0;
 }
 
 static void write_terms(const terms *t, float *child) {
-  const double reach = (double)(float)reach_of(t), square = reach * reach * 4.0 * PI, cube = square * reach;
-  static const int pairs[5][2] = {{0, 0}, {1, 1}, {0, 1}, {0, 2}, {1, 2}};
+  static const int two[5][2] = {{0, 0}, {1, 1}, {0, 1}, {0, 2}, {1, 2}};
+  static const int three[7][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 1}, {0, 0, 1}, {0, 0, 2}, {1, 1, 2}, {0, 1, 2}};
+  const double reach = (double)(float)reach_of(t), square = reach * reach * 4.0 * PI;
+  const double unit = reach > 0.0 ? -1.0 / square : 0.0;
+  double of[3][3][3];
   for (int k = 0; k < 3; k++) {
     child[(BOUNDARY_CENTER + k) * BOUNDARY_WIDTH] = t->center[k];
-    child[(BOUNDARY_DIPOLE + k) * BOUNDARY_WIDTH] = reach > 0.0 ? (float)(-t->dipole[k] / square) : 0.0f;
+    child[(BOUNDARY_DIPOLE + k) * BOUNDARY_WIDTH] = (float)(unit * t->dipole[k]);
     child[(BOUNDARY_UPPER + k) * BOUNDARY_WIDTH] = t->upper[k];
     if (k < 2) child[(BOUNDARY_LOWER + k) * BOUNDARY_WIDTH] = t->lower[k];
   }
   child[BOUNDARY_REACH * BOUNDARY_WIDTH] = (float)reach;
-  for (int n = 0; n < 5; n++) {
-    const int i = pairs[n][0], k = pairs[n][1];
-    const double of = 0.5 * (t->quadrupole[i][k] + t->quadrupole[k][i]);
-    child[(BOUNDARY_QUADRUPOLE + n) * BOUNDARY_WIDTH] = reach > 0.0 ? (float)(3.0 * of / cube) : 0.0f;
+  for (int n = 0; n < 5 && reach > 0.0; n++) {
+    const double q = 0.5 * (t->quadrupole[two[n][0]][two[n][1]] + t->quadrupole[two[n][1]][two[n][0]]);
+    child[(BOUNDARY_QUADRUPOLE + n) * BOUNDARY_WIDTH] = (float)(-3.0 * unit / reach * q);
   }
+  harmonic_of(t, of);
+  for (int n = 0; n < 7 && reach > 0.0; n++)
+    child[(BOUNDARY_OCTUPOLE + n) * BOUNDARY_WIDTH] =
+        (float)(7.5 * unit / (reach * reach) * of[three[n][0]][three[n][1]][three[n][2]]);
 }
 
 /* ---- nodes ---- */

@@ -15,10 +15,11 @@ enum {
   BOUNDARY_REACH = 9,       /* beyond this distance from the centre the terms stand for the edges */
   BOUNDARY_DIPOLE = 10,     /* in units of reach^2 */
   BOUNDARY_QUADRUPOLE = 13, /* xx, yy, xy, xz, yz, of trace 0, in units of reach^3 */
-  BOUNDARY_LOWER = 18,      /* x, y: bounds of the edges */
-  BOUNDARY_UPPER = 20,      /* x, y, z */
-  BOUNDARY_CHILD = 23,      /* bits: index of the node with its edges; 0: it is one edge, or none */
-  BOUNDARY_ROWS = 24
+  BOUNDARY_OCTUPOLE = 18,   /* xxx, xyy, yyy, xxy, xxz, yyz, xyz, of traces 0, in units of reach^4 */
+  BOUNDARY_LOWER = 25,      /* x, y: bounds of the edges */
+  BOUNDARY_UPPER = 27,      /* x, y, z */
+  BOUNDARY_CHILD = 30,      /* bits: index of the node with its edges; 0: it is one edge, or none */
+  BOUNDARY_ROWS = 31
 };
 #define BOUNDARY_FLOATS (BOUNDARY_ROWS * BOUNDARY_WIDTH)
 

@@ -9,7 +9,7 @@
  * included.
  *
  * Far from a chain of edges, and where the ray does not pass between it and the chord from its first to its last
- * vertex, both differ by the solid angle of a patch. Its dipole and quadrupole stand for that.
+ * vertex, both differ by the solid angle of a patch. Its dipole, quadrupole and octupole stand for that.
  *
  * Terms are added as whole numbers, in units of 2^-28 turns: in any order, with equal bits. */
 #ifndef MATHS_BOUNDARY_H
@@ -90,12 +90,22 @@ INLINE mask boundary_patches(const float p[3], GLOBAL const float *node, real *t
   const real i = x * size, j = y * size, k = z * size, scale = reach * size;
   const real dipole =
       lanes_fma(ROW(BOUNDARY_DIPOLE), i, lanes_fma(ROW(BOUNDARY_DIPOLE + 1), j, ROW(BOUNDARY_DIPOLE + 2) * k));
-  real four = ROW(BOUNDARY_QUADRUPOLE) * lanes_fma(i, i, -(k * k));
-  four = lanes_fma(ROW(BOUNDARY_QUADRUPOLE + 1), lanes_fma(j, j, -(k * k)), four);
+  const real ii = i * i, jj = j * j, kk = k * k;
+  real four = ROW(BOUNDARY_QUADRUPOLE) * (ii - kk);
+  four = lanes_fma(ROW(BOUNDARY_QUADRUPOLE + 1), jj - kk, four);
   const real mixed = lanes_fma(ROW(BOUNDARY_QUADRUPOLE + 2), j, ROW(BOUNDARY_QUADRUPOLE + 3) * k);
   four = lanes_fma(2.0f * i, mixed, four);
   four = lanes_fma(2.0f * j, ROW(BOUNDARY_QUADRUPOLE + 4) * k, four);
-  *terms = scale * scale * lanes_fma(scale, four, dipole);
+  const real three = 3.0f;
+  const real of_x =
+      lanes_fma(ROW(BOUNDARY_OCTUPOLE), ii - three * kk, ROW(BOUNDARY_OCTUPOLE + 1) * (three * (jj - kk)));
+  const real of_y =
+      lanes_fma(ROW(BOUNDARY_OCTUPOLE + 2), jj - three * kk, ROW(BOUNDARY_OCTUPOLE + 3) * (three * (ii - kk)));
+  const real of_z =
+      lanes_fma(ROW(BOUNDARY_OCTUPOLE + 4), three * ii - kk, ROW(BOUNDARY_OCTUPOLE + 5) * (three * jj - kk));
+  real eight = ROW(BOUNDARY_OCTUPOLE + 6) * (6.0f * i * j * k);
+  eight = lanes_fma(of_x, i, lanes_fma(of_y, j, lanes_fma(of_z, k, eight)));
+  *terms = scale * scale * lanes_fma(scale, lanes_fma(scale, eight, four), dipole);
   const mask near = square <= reach * reach;
   const mask passes = !((ROW(BOUNDARY_LOWER) > p[0]) | (ROW(BOUNDARY_LOWER + 1) > p[1]) | (ROW(BOUNDARY_UPPER) < p[0]) |
                         (ROW(BOUNDARY_UPPER + 1) < p[1]) | (ROW(BOUNDARY_UPPER + 2) < p[2]));
@@ -111,13 +121,12 @@ INLINE mask boundary_units(real turns) {
   return lanes_to_int(units < 0.0f ? units - 0.5f : units + 0.5f);
 }
 
-/* The turns of a child whose sign rounded numbers cannot tell; 0: its edge stands along z and has no angle. */
+/* The turns of a child whose sign rounded numbers cannot tell. An edge along z is not asked for: it has no angle. */
 INLINE float boundary_exactly(const float p[3], GLOBAL const float *child, float turns) {
   float ends[2][3];
   for (uint i = 0; i < 6; i++) ends[i / 3][i % 3] = child[i * BOUNDARY_WIDTH];
-  const int side = slab_side(p, ends);
   const float size = scalar_float(scalar_bits(turns) & 0x7FFFFFFFu);
-  return side == 0 ? 0.0f : side < 0 ? -size : size;
+  return slab_side(p, ends) < 0 ? -size : size;
 }
 
 /* Units of a node's first LANES children. into: which of them must be looked into, and count nothing here. */

@@ -412,6 +412,9 @@ static void instances_of_closed_models_alone(void **state) {
   assert_true(is_near(ask_one(scene, 1, 1, 0.5f), 1.0 + (double)ask_one(alone, 1, 1, 0.5f)));
   assert_true(is_near(ask_one(scene, 10, 1, 3), 1.0 + (double)ask_one(alone, 10, 1, 3)));
   slab_scene_destroy(alone);
+  assert_ok(shape_add_array(model, SLAB_TRIANGLE, &up, 1, NULL, NULL)); /* disabled, so that it is none */
+  assert_ok(slab_scene_enable(model, 1, 0));
+  assert_ok(slab_scene_commit(model, NULL));
   assert_ok(slab_scene_add_instances(outer, model, places, 1, NULL, NULL));
   assert_ok(slab_scene_commit(outer, NULL));
   assert_true(ask_one(outer, 1, 1, 1) == 1 && ask_one(outer, 3, 1, 1) == 0);
