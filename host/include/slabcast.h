@@ -715,8 +715,7 @@ SLAB_API slab_status slab_signed_distances(slab_scene *, const float *points, si
 /** SLAB_WINDING_NUMBERS: n generalized winding numbers, also of meshes that are open or broken. It is the whole number
  * of slab_winding where every mesh is closed by itself. Else each edge at which a mesh ends adds a term, so that the
  * number does not depend on the ray's direction (docs/contract.md). It is near 1 inside, near 0 outside, and 1/2 is a
- * usual border. Off by 1e-5 at most, but within 1/10 of its length beside an edge at which a mesh ends by 2^-22 of the
- * way to its ends for each part of it that the point is nearer.
+ * usual border. Off by 1e-5 at most, and by more right beside an edge at which a mesh ends.
  *
  * Edges are one where the bits of both vertices are. The first call after a commit looks for those at which meshes end,
  * and keeps them: some 0.1 us for each triangle, and 2 us for each such edge. Points take longer the more there are.
