@@ -119,7 +119,7 @@ arrays() {
   rm -r arrays
 }
 # Rays that are made on the card, and sums that come back: a city's sky, 1,000 rays a point, and a LiDAR's turns. Then
-# how far a grid's points are from a terrain.
+# how far a grid's points are from a terrain, and their winding numbers: it is open.
 sets() {
   awk -v n="$points" 'BEGIN { srand(7); for (i = 0; i < n; i++) print 300 * rand() - 150, 0.5, 300 * rand() - 150 }' >points.txt
   "$bin/slabcast" view --builtin city:100000 --up y --points points.txt --sky 1000 --device "$device" \
@@ -129,6 +129,8 @@ sets() {
     --json "$SLABCAST_BACKENDS-lidar.json" ${dry:+--check}
   "$bin/slabcast" near --builtin terrain:100000 --grid "$grid" --margin 1 --query distance --device "$device" \
     --json "$SLABCAST_BACKENDS-near.json" ${dry:+--check}
+  "$bin/slabcast" inside --builtin terrain:100000 --grid "$grid" --margin 1 --query number --device "$device" \
+    --json "$SLABCAST_BACKENDS-inside.json" ${dry:+--check}
   rm points.txt poses.txt
 }
 export -f listing first arrays sets
