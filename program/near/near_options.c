@@ -87,7 +87,7 @@ static const option inside_rows[] = {
      "inside: 1 where it is inside, else 0 (default)\n"
      "winding: how often surfaces surround it, a whole number\n"
      "distance: how far the closest surface is, below 0 inside\n"
-     "number: winding numbers of meshes that are open too: fractions, beyond 1/2 inside",
+     "number: winding numbers of open meshes too: fractions, beyond 1/2 inside",
      0, 0},
     {"--mode", "union|parity", OPTION_CHOICE, PLACE(parity),
      "union: inside where the winding number is not 0, of parts that overlap too\n"
@@ -133,7 +133,8 @@ const command_line inside_line = {
         "  slabcast inside --mesh part.stl --grid 256x256x256 -o cells.npy\n"
         "  slabcast inside --mesh part.stl --grid 256x256x256 --margin 5 \\\n"
         "    --query distance -o field.vti\n"
-        "  slabcast inside --mesh scan.ply --points asked.csv --query number -o inside.csv",
+        "  slabcast inside --mesh scan.ply --points asked.csv --query number \\\n"
+        "    -o inside.csv",
     .options = inside_rows,
     .option_count = COUNT_OF(inside_rows),
 };
