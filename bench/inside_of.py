@@ -111,6 +111,13 @@ def sides_of(vertices, faces):
     return sides
 
 
+def sides_of_open(vertices, faces):
+    """The same of an open mesh, for which slabcast has another call."""
+    number = of_slabcast(vertices, faces, fraction=True)["slabcast, winding_number"]
+    sides = {"slabcast, winding_number above 0.5": lambda points: number(points) > 0.5}
+    return {**sides, **{k: ask for k, ask in sides_of(vertices, faces).items() if k != "slabcast, contains"}}
+
+
 def medians(sides, points):
     """Best and median of each side, in ms, asked in turn."""
     seconds = {side: [] for side in sides}
@@ -200,6 +207,16 @@ def fractions(name, vertices, faces, points):
         )
 
 
+def holes(name, vertices, faces, opened, points):
+    """Who still finds the inside of the closed mesh when it has holes."""
+    closed = slabcast.Scene("cpu")
+    closed.add_mesh(vertices, faces)
+    inside = closed.contains(points)
+    print(f"{name}, {len(points)} points, {inside.mean():.0%} inside")
+    for side, ask in sides_of_open(vertices, opened).items():
+        print(f"  {side:44} {int((np.asarray(ask(points)) != inside).sum()):9} wrong")
+
+
 def main():
     vertices, faces = read(sys.argv[1])
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 1000000
@@ -211,6 +228,7 @@ def main():
     for which, given in points.items():
         name = f"{sys.argv[1].rsplit('/', 1)[-1]} with holes, {len(opened)} triangles, {open_edges(opened)} open edges"
         fractions(f"{name}, {which}", vertices, opened, given)
+        holes(f"{name}, {which}", vertices, faces, opened, given)
     for beside, places in ((False, "points between vertices"), (True, "points beside vertices and edges")):
         rights(f"one box, {places}", [box(1.0)], beside, count)
         rights(f"two boxes that overlap, {places}", [box(1.0), box(3.0)], beside, count)

@@ -1,6 +1,7 @@
 /* Makes winding numbers of crossings: adds the terms of a scene's boundary, in place. A work-item takes `each` points.
  * order: in which they are taken; NULL: as they stand. It uses no scene, but for the trees over its boundary. */
 #define SLAB_WINDS 1
+#define HAS_CLOSED 0
 #include "maths/boundary.h"
 
 /* The sum of a node's children, and bits of those that must be looked into. */
@@ -41,7 +42,7 @@ kernel KERNEL_HINT void KERNEL_NAME(boundary)(WORK_ITEM const global float *poin
     const float p[3] = {points[3 * i], points[3 * i + 1], points[3 * i + 2]};
     const uint seen = masks != 0 ? masks[i] : mask_of_all;
     boundary_sum sum = 0;
-    if (closest_is_valid(p))
+    if (point_is_valid(p))
       for (uint t = 0; t < tree_count; t++)
         if ((trees[t].mask & seen) != 0) sum += tree_sum(p, nodes, trees[t].root);
     results[i] = (int)scalar_bits(boundary_answer(results[i], sum));

@@ -108,7 +108,7 @@ static slab_closest_point found(const snapshot *scene, const float point[3], con
 slab_closest_point reference_closest_point(const snapshot *scene, const float point[3], uint32_t seen, float radius) {
   point_place place = {.scene = scene};
   nearest best = {INFINITY, {SLAB_MISS, SLAB_MISS}};
-  if (!closest_is_valid(point)) return closest_none(SLAB_INVALID);
+  if (!point_is_valid(point)) return closest_none(SLAB_INVALID);
   for (int i = 0; i < 3; i++) place.point[i] = point[i];
   PER_PROCESSOR(scan_geometries)(&place, seen, &best);
   if (!(best.square < INFINITY) || sqrtf(best.square) > radius) return closest_none(SLAB_MISS);
@@ -165,11 +165,11 @@ static int32_t count_instances(const point_place *place, uint32_t g, uint32_t se
   return sum;
 }
 
-bool reference_point_is_valid(const float point[3]) { return closest_is_valid(point); }
+bool reference_point_is_valid(const float point[3]) { return point_is_valid(point); }
 
 int32_t reference_winding(const snapshot *scene, const float point[3], uint32_t seen) {
   point_place place = {.scene = scene};
-  if (!closest_is_valid(point)) return 0;
+  if (!point_is_valid(point)) return 0;
   for (int i = 0; i < 3; i++) place.point[i] = point[i];
   return PER_PROCESSOR(count_geometries)(&place, seen);
 }
@@ -195,7 +195,7 @@ WITH_FMA static boundary_sum sum_terms_fma(const boundary *b, const float point[
 
 float reference_winding_number(const snapshot *scene, const boundary *b, const float point[3], uint32_t seen) {
   boundary_sum sum = 0;
-  if (!closest_is_valid(point)) return 0.0f;
+  if (!point_is_valid(point)) return 0.0f;
   for (uint32_t t = 0; t < b->trees; t++)
     if ((b->of_trees[t].mask & seen) != 0) sum += PER_PROCESSOR(sum_terms)(b, point, b->of_trees[t].root);
   return boundary_answer(reference_winding(scene, point, seen), sum);

@@ -1,4 +1,4 @@
-/* The functions of kernels/maths/touch.h, closed.h and winding.h that are compiled once, for one lane: for the kernels
+/* The functions of kernels/maths/touch.h, closed.h and crossing.h that are compiled once, for one lane: for the kernels
  * that are compiled ahead, and for the CPU reference. */
 #define SLAB_WHOLE
 #include "maths/winding.h"

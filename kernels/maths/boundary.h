@@ -16,7 +16,8 @@
 #define MATHS_BOUNDARY_H
 
 #include "data/boundary.h"
-#include "maths/winding.h"
+#include "maths/crossing.h"
+#include "maths/ray.h"
 
 #ifdef __OPENCL_C_VERSION__
 typedef long boundary_sum;

@@ -277,10 +277,6 @@ INLINE void primitive_closest(const uint kind, const float p[3], GLOBAL const fl
 
 /* ---- answers ---- */
 
-INLINE bool closest_is_valid(const float p[3]) {
-  return is_within(p[0], COORDINATE_MAX) && is_within(p[1], COORDINATE_MAX) && is_within(p[2], COORDINATE_MAX);
-}
-
 INLINE slab_closest_point closest_none(uint why) {
   const slab_closest_point none = {INFINITY, {0.0f, 0.0f, 0.0f}, 0.0f, 0.0f, 0, why, why};
   return none;
@@ -294,7 +290,7 @@ INLINE bool closest_inside(const float p[3], GLOBAL const instance_entry *of, fl
   UNROLL for (int i = 0; i < 3; i++) from[i] = p[i] - of->place[i];
   UNROLL for (int i = 0; i < 3; i++) inner[i] =
       (of->inverse[3 * i] * from[0] + of->inverse[3 * i + 1] * from[1]) + of->inverse[3 * i + 2] * from[2];
-  return closest_is_valid(inner);
+  return point_is_valid(inner);
 }
 
 /* A squared distance in a model as the level outside has it. gate: that of the instance's gate there. NaN, of what is

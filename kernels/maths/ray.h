@@ -77,6 +77,11 @@ INLINE ray_mask exponent_of(ray_real x) {
 
 /* False for NaN too. */
 INLINE ray_mask is_within(ray_real x, float bound) { return (x >= -bound) & (x <= bound); }
+#ifndef SLAB_PACKET
+INLINE bool point_is_valid(const float p[3]) {
+  return is_within(p[0], COORDINATE_MAX) && is_within(p[1], COORDINATE_MAX) && is_within(p[2], COORDINATE_MAX);
+}
+#endif
 
 /* 0 or subnormal. */
 INLINE ray_mask is_faint(ray_real x) { return (x > -FLOAT_MIN_NORMAL) & (x < FLOAT_MIN_NORMAL); }

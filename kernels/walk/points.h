@@ -180,7 +180,7 @@ INLINE void points_run(const point_arrays *arrays, const scene_view *scene, size
     if (arrays->order != 0 && n + POINTS_AHEAD < end) points_fetch(arrays, n + POINTS_AHEAD, cast->query);
     float p[3];
     point_query q = points_query(arrays, cast, i, radius, p);
-    const bool valid = closest_is_valid(p);
+    const bool valid = point_is_valid(p);
     if (valid) points_search(&q, scene, collapsed_root, &hint);
     if (!valid && cast->invalid != 0) atomic_inc(arrays->invalid);
     points_write(&q, scene, p, valid ? SLAB_MISS : SLAB_INVALID, arrays, i);
