@@ -1,4 +1,5 @@
 /* Several threads on one scene and on one context, and destruction in any order. */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,41 @@ static void threads_build_and_destroy_scenes_side_by_side(void **state) {
   for (int i = 0; i < THREADS; i++) {
     assert_int_equal(workers[i].status, SLAB_OK);
     assert_true(workers[i].mismatches == 0);
+  }
+  slab_context_destroy(context);
+}
+
+/* Each asks first what the scene does not have yet, the edges at which its mesh ends, and then has the same number. */
+static void *ask_first(void *argument) {
+  worker *w = argument;
+  const float point[3] = {0.5f, 0.0f, 0.0f};
+  float number = 0.0f;
+  barrier_wait(w->start);
+  w->status = slab_winding_numbers(w->scene, point, 1, &number, NULL);
+  w->mismatches += fabsf(number - 0.0300336f) > 1e-6f;
+  return NULL;
+}
+
+static void threads_find_where_a_mesh_ends_at_once(void **state) {
+  (void)state;
+  const float up[9] = {0, 0, 1, 1, 0, 1, 0, 1, 1};
+  slab_context *context = harness_context();
+  for (int round = 0; round < 50; round++) {
+    worker workers[THREADS] = {0};
+    barrier start;
+    slab_scene *scene = harness_scene(context);
+    assert_ok(slab_scene_add_mesh(scene, &(slab_mesh){up, 0, 3, NULL, 1}, NULL, NULL));
+    assert_ok(slab_scene_commit(scene, NULL));
+    barrier_begin(&start, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+      workers[i].start = &start;
+      workers[i].scene = scene;
+      assert_int_equal(os_thread_start(&workers[i].thread, ask_first, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) os_thread_join(workers[i].thread);
+    barrier_end(&start);
+    for (int i = 0; i < THREADS; i++) assert_true(workers[i].status == SLAB_OK && workers[i].mismatches == 0);
+    slab_scene_destroy(scene);
   }
   slab_context_destroy(context);
 }
@@ -458,6 +494,7 @@ int main(void) {
       cmocka_unit_test(threads_on_one_scene_get_the_answers_of_one),
       cmocka_unit_test(threads_on_scenes_of_one_context_get_the_answers_of_one),
       cmocka_unit_test(threads_build_and_destroy_scenes_side_by_side),
+      cmocka_unit_test(threads_find_where_a_mesh_ends_at_once),
       cmocka_unit_test(context_may_go_before_its_scenes_in_any_order),
       cmocka_unit_test(open_scene_keeps_its_context_for_adding_and_commit),
       cmocka_unit_test(contexts_are_independent),
