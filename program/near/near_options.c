@@ -224,7 +224,7 @@ int near_parse(int argc, char **argv, near_options *options) {
                                              [INSIDE_DISTANCE] = SLAB_SIGNED_DISTANCES,
                                              [INSIDE_NUMBER] = SLAB_WINDING_NUMBERS};
   const int code = options_parse(line_of(options), argc, argv, options, NULL);
-  if (options->command == NEAR_INSIDE) options->query = queries[options->asked];
+  if (options->command == NEAR_INSIDE) options->query = (int)queries[options->asked];
   if (options->shard.count > 0) scene_source_make_digest(options->scene); /* for its label */
   return code == OPTIONS_RUN ? check_options(options) : code;
 }
