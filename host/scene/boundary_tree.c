@@ -292,7 +292,7 @@ static int by_mask(const void *a, const void *b) {
 slab_status boundary_build(loops *l, boundary *to) {
   builder b = {.loops = l};
   slab_status status = SLAB_OK;
-  qsort(l->list, l->count, sizeof *l->list, by_mask);
+  if (l->count > 0) qsort(l->list, l->count, sizeof *l->list, by_mask); /* of no list it is undefined */
   for (size_t i = 0; i < l->count; i++) to->trees += i == 0 || l->list[i].mask != l->list[i - 1].mask;
   to->of_trees = calloc(to->trees + (size_t)1, sizeof *to->of_trees);
   if (to->of_trees == NULL) status = fail_memory(to->trees * sizeof *to->of_trees, "a boundary");
