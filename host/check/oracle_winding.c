@@ -181,10 +181,10 @@ oracle_judgement oracle_judge_winding(const oracle_scene *scene, const float poi
 
 /* ---- fractions ------------------------------------------------------------------- */
 
-/* A number, what it may be off by, and how many triangles the point may be on: each of them counts for 1 more or less.
- */
+/* A number, what it may be off by, the same of edges that the point is on, each of which may count for 1 more or less,
+ * and how many triangles it may be on. */
 typedef struct number_span {
-  double number, slack;
+  double number, slack, on_edges;
   int64_t unsure;
 } number_span;
 
@@ -216,13 +216,19 @@ static void add_triangle(const slab_triangle *t, const double p[3], number_span 
   s->number += atan2(across, along) / (2.0 * acos(-1.0));
   s->slack += most > 0.0 ? fmin(1.0, error / most) : 1.0;
   if (fabs(across) <= error && along <= error) s->unsure++;
-  for (int v = 0; v < 3; v++) s->slack = fmax(s->slack, edge_slack(r[v], r[(v + 1) % 3]));
+  for (int v = 0; v < 3; v++) {
+    const double beside = edge_slack(r[v], r[(v + 1) % 3]);
+    if (beside < 0x1p-8)
+      s->slack = fmax(s->slack, beside);
+    else
+      s->on_edges += fmin(1.0, beside);
+  }
 }
 
 oracle_judgement oracle_judge_winding_number(const oracle_scene *scene, const float point[3], float number,
                                              uint32_t mask, char *why, size_t why_size) {
   const double p[3] = {(double)point[0], (double)point[1], (double)point[2]};
-  number_span s = {0.0, 1e-5, 0};
+  number_span s = {0.0, 1e-5, 0.0, 0};
   count_span solids = {0, 0};
   bool valid = true;
   for (int i = 0; i < 3; i++) valid = valid && fabsf(point[i]) <= 0x1p60f; /* false for NaN */
@@ -234,6 +240,7 @@ oracle_judgement oracle_judge_winding_number(const oracle_scene *scene, const fl
     for (uint32_t i = 0; angles && i < of->count; i++)
       if (of->dropped == NULL || !of->dropped[i]) add_triangle((const slab_triangle *)of->primitives + i, p, &s);
   }
+  s.slack += s.on_edges;
   const double off = (double)number - s.number;
   const double least = (double)(solids.least - s.unsure) - s.slack, most = (double)(solids.most + s.unsure) + s.slack;
   const bool certain = solids.least == solids.most && s.unsure == 0 && s.slack < 0.25;
