@@ -27,6 +27,8 @@ typedef int64_t boundary_sum;
 
 #define BOUNDARY_UNITS 0x1p28f
 #define BOUNDARY_LEAST 0x1p-126f /* so that no division is by 0 */
+/* The same of distances, whose squares vanish below it: directions stay below 2. */
+#define BOUNDARY_NEAREST 0x1p-75f
 
 /* ---- an edge ---- */
 
@@ -87,7 +89,7 @@ INLINE mask boundary_patches(const float p[3], GLOBAL const float *node, real *t
 #define ROW(n) lanes_load(node + (n)*BOUNDARY_WIDTH)
   const real x = ROW(BOUNDARY_CENTER) - p[0], y = ROW(BOUNDARY_CENTER + 1) - p[1], z = ROW(BOUNDARY_CENTER + 2) - p[2];
   const real square = lanes_fma(z, z, lanes_fma(x, x, y * y)), reach = ROW(BOUNDARY_REACH);
-  const real size = lanes_divide((real)(1.0f), lanes_max(lanes_sqrt(square), (real)(BOUNDARY_LEAST)));
+  const real size = lanes_divide((real)(1.0f), lanes_max(lanes_sqrt(square), (real)(BOUNDARY_NEAREST)));
   const real i = x * size, j = y * size, k = z * size, scale = reach * size;
   const real dipole =
       lanes_fma(ROW(BOUNDARY_DIPOLE), i, lanes_fma(ROW(BOUNDARY_DIPOLE + 1), j, ROW(BOUNDARY_DIPOLE + 2) * k));
