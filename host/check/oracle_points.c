@@ -66,10 +66,6 @@ static oracle_judgement say(const point_inquiry *q, oracle_judgement judgement, 
 
 /* ---- squares ------------------------------------------------------------------- */
 
-static bool are_valid(const float p[3]) {
-  return fabsf(p[0]) <= 0x1p60f && fabsf(p[1]) <= 0x1p60f && fabsf(p[2]) <= 0x1p60f; /* false for NaN */
-}
-
 static double squared(double x) { return x * x; }
 
 /* The squares whose root rounds to this float: between the middles beside it, whose squares are exact here. */
@@ -210,7 +206,7 @@ static bool enter(const place *outer, const oracle_instance *instance, const ora
   double reach = 0.0;
   *inner = (place){.scene = model, .instance = instance, .outer = outer};
   oracle_point_inside(instance, outer->asked, inner->asked);
-  if (!are_valid(inner->asked)) return false;
+  if (!oracle_point_is_valid(inner->asked)) return false;
   inner->scale = oracle_scale_of(instance, &inner->twist);
   for (int i = 0; i < 3; i++) {
     inner->point[i] = (double)inner->asked[i];
@@ -390,7 +386,7 @@ oracle_judgement oracle_judge_point(const oracle_scene *scene, slab_point_query 
   point_inquiry q = {.query = query, .mask = mask, .limit = limit_of(radius), .why = why, .why_size = why_size};
   place top = {.scene = scene};
   if (why_size > 0) why[0] = '\0';
-  if (!are_valid(point))
+  if (!oracle_point_is_valid(point))
     return is_none(result, query, SLAB_INVALID)
                ? ORACLE_RIGHT
                : say(&q, ORACLE_WRONG, "an invalid point must give the encoding of one");

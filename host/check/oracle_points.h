@@ -52,6 +52,11 @@ typedef struct oracle_touch {
 SHAPES(ORACLE_NEAR_OF)
 #undef ORACLE_NEAR_OF
 
+/* False for NaN too. */
+static inline bool oracle_point_is_valid(const float p[3]) {
+  return fabsf(p[0]) <= 0x1p60f && fabsf(p[1]) <= 0x1p60f && fabsf(p[2]) <= 0x1p60f;
+}
+
 /* Whether every kernel squares this vector without rounding. */
 bool oracle_square_is_exact(const double v[3], double *square);
 

@@ -136,8 +136,7 @@ static count_span count_instance(const oracle_instance *instance, const oracle_s
                                  uint32_t mask) {
   float inside[3];
   oracle_point_inside(instance, p, inside);
-  for (int i = 0; i < 3; i++)
-    if (!(fabsf(inside[i]) <= 0x1p60f)) return (count_span){0, 0};
+  if (!oracle_point_is_valid(inside)) return (count_span){0, 0};
   count_span span = count_scene(model, inside, mask);
   if ((span.least == 0 && span.most == 0) || is_surrounded(instance, model, p)) return span;
   if (span.least > 0) span.least = 0;
@@ -170,9 +169,7 @@ static count_span count_scene(const oracle_scene *scene, const float p[3], uint3
 oracle_judgement oracle_judge_winding(const oracle_scene *scene, const float point[3], int32_t winding, uint32_t mask,
                                       char *why, size_t why_size) {
   count_span span = {0, 0};
-  bool valid = true;
-  for (int i = 0; i < 3; i++) valid = valid && fabsf(point[i]) <= 0x1p60f; /* false for NaN */
-  if (valid) span = count_scene(scene, point, mask);
+  if (oracle_point_is_valid(point)) span = count_scene(scene, point, mask);
   if (why_size > 0) why[0] = '\0';
   if (winding >= span.least && winding <= span.most && span.least == span.most) return ORACLE_RIGHT;
   (void)snprintf(why, why_size, "winding %d, of %lld to %lld", winding, (long long)span.least, (long long)span.most);
@@ -230,8 +227,7 @@ oracle_judgement oracle_judge_winding_number(const oracle_scene *scene, const fl
   const double p[3] = {(double)point[0], (double)point[1], (double)point[2]};
   number_span s = {0.0, 1e-5, 0.0, 0};
   count_span solids = {0, 0};
-  bool valid = true;
-  for (int i = 0; i < 3; i++) valid = valid && fabsf(point[i]) <= 0x1p60f; /* false for NaN */
+  const bool valid = oracle_point_is_valid(point);
   for (uint32_t g = 0; g < scene->count && valid; g++) {
     const oracle_geometry *of = &scene->geometries[g];
     if ((mask & (of->mask != 0 ? of->mask : ~0u)) == 0) continue;
