@@ -48,11 +48,9 @@ const char *program_kernel_name(program_source source, uint32_t nth) {
 
 /* Wide BVHs have 8 at most. */
 uint32_t program_lanes(const device *d, program_source source) {
-  const bool alone =
-      source == PROGRAM_PAIRS || source == PROGRAM_RAYS || source == PROGRAM_SUMS || source == PROGRAM_BOUNDARY;
   const bool compressed = source == PROGRAM_COMPRESSED || source == PROGRAM_POINTS_COMPRESSED;
   const bool wide = source == PROGRAM_WIDE || source == PROGRAM_POINTS_WIDE;
-  if (alone || compressed || source == PROGRAM_REFIT) return 1;
+  if (program_is_alone(source) || compressed || source == PROGRAM_REFIT) return 1;
   if (source == PROGRAM_FLAT || source == PROGRAM_POINTS_FLAT) return flat_lanes(d);
   return wide && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
 }

@@ -42,6 +42,11 @@ typedef struct program_key {
 enum { KERNEL_MAIN, KERNEL_INTERLEAVED };
 enum { KERNEL_PLACES, KERNEL_TRIANGLES, KERNEL_NODES, PROGRAM_KERNELS };
 
+/* Whether there is one program of it for all scenes: it reads none. */
+static inline bool program_is_alone(program_source source) {
+  return source == PROGRAM_PAIRS || source == PROGRAM_RAYS || source == PROGRAM_SUMS || source == PROGRAM_BOUNDARY;
+}
+
 /* The nth kernel's name. */
 const char *program_kernel_name(program_source, uint32_t nth);
 /* Primitives per block that a program reads. */

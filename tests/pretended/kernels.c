@@ -118,10 +118,8 @@ static native_kernel whole_of(const program_key *key) {
 bool kernels_has(const program_key *key, uint32_t nth) {
   const bool casts = key->source == PROGRAM_FLAT || key->source == PROGRAM_WIDE || key->source == PROGRAM_COMPRESSED;
   if (key->cut && key->instances) return false;
-  return key->source == PROGRAM_REFIT
-             ? nth <= KERNEL_NODES
-             : nth == 0 && (casts || of_points(key) || key->source == PROGRAM_PAIRS || key->source == PROGRAM_RAYS ||
-                            key->source == PROGRAM_SUMS || key->source == PROGRAM_BOUNDARY);
+  if (key->source == PROGRAM_REFIT) return nth <= KERNEL_NODES;
+  return nth == 0 && (casts || of_points(key) || program_is_alone(key->source));
 }
 
 const char *kernels_name(const program_key *key, uint32_t nth) {
