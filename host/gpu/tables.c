@@ -26,10 +26,10 @@ static slab_status upload_weights(const device *d, const row_sums *of, call_tabl
 }
 
 static slab_status upload_boundary(const device *d, const boundary *of, call_tables *t) {
-  const size_t nodes = of->nodes > 0 ? of->nodes : 1, trees = of->trees > 0 ? of->trees : 1;
   const slab_status status =
-      upload(d, of->values, nodes * BOUNDARY_FLOATS * sizeof *of->values, "a boundary", &t->boundary);
-  return status == SLAB_OK ? upload(d, of->of_trees, trees * sizeof *of->of_trees, "a boundary", &t->trees) : status;
+      upload(d, of->values, of->nodes * BOUNDARY_FLOATS * sizeof *of->values, "a boundary", &t->boundary);
+  if (status != SLAB_OK) return status;
+  return upload(d, of->of_trees, (of->trees + (size_t)1) * sizeof *of->of_trees, "a boundary", &t->trees);
 }
 
 void gpu_close_tables(const device *d, void *tables) {

@@ -8,10 +8,10 @@
 #include "data/boundary.h"
 
 typedef struct boundary {
-  size_t nodes;            /* of all trees */
+  size_t nodes;            /* of all trees; 1 where there is none */
   uint32_t trees;          /* one for each mask that geometries with edges have; 0: all meshes are closed */
-  float *values;           /* BOUNDARY_FLOATS of each node; of one node where there is none */
-  boundary_tree *of_trees; /* one where there is none */
+  float *values;           /* BOUNDARY_FLOATS of each node */
+  boundary_tree *of_trees; /* and an empty one behind them, so that buffers are never empty */
 } boundary;
 
 #endif

@@ -73,13 +73,9 @@ typedef struct edge_list {
 } edge_list;
 
 static slab_status edges_add(edge_list *e, edge one) {
-  if (e->count == e->room) {
-    const size_t room = 2 * e->room + 64;
-    edge *list = realloc(e->list, room * sizeof *list);
-    if (list == NULL) return fail_memory(room * sizeof *list, "the edges of a boundary");
-    e->list = list;
-    e->room = room;
-  }
+  edge *list = boundary_room(e->list, e->count, &e->room, sizeof *list);
+  if (list == NULL) return SLAB_OUT_OF_MEMORY;
+  e->list = list;
   e->list[e->count++] = one;
   return SLAB_OK;
 }
@@ -121,14 +117,12 @@ static slab_status cancel(uint32_t lower, end_here *list, size_t n, edge_list *l
 }
 
 /* Numbers of the corners of all triangles, three each. Void ones are an edge to and fro, which cancels. */
-static slab_status number_corners(const geometry_values *v, uint32_t count, corners *c, uint32_t **numbers, size_t *n) {
+static slab_status number_corners(const geometry_values *v, uint32_t count, corners *c, uint32_t **numbers) {
   slab_status status = corners_make(c, 3 * (size_t)count);
   *numbers = malloc(3 * (size_t)count * sizeof **numbers + 1);
-  *n = 0;
   if (status == SLAB_OK && *numbers == NULL) status = fail_memory(3 * (size_t)count * sizeof **numbers, "a boundary");
-  for (uint32_t i = 0; i < count && status == SLAB_OK; i++) {
-    for (size_t k = 0; k < 3; k++) (*numbers)[(*n)++] = corner_number(c, values_corner(v, i, k));
-  }
+  for (uint32_t i = 0; i < count && status == SLAB_OK; i++)
+    for (size_t k = 0; k < 3; k++) (*numbers)[3 * (size_t)i + k] = corner_number(c, values_corner(v, i, k));
   return status;
 }
 
@@ -164,25 +158,17 @@ static slab_status find_edges(const uint32_t *numbers, size_t n, size_t corner_c
 /* ---- loops ---- */
 
 static slab_status loops_add_point(loops *l, const float at[3]) {
-  if (l->points == l->room) {
-    const size_t room = 2 * l->room + 64;
-    float(*list)[3] = realloc(l->at, room * sizeof *list);
-    if (list == NULL) return fail_memory(room * sizeof *list, "the loops of a boundary");
-    l->at = list;
-    l->room = room;
-  }
+  float(*list)[3] = boundary_room(l->at, l->points, &l->room, sizeof *list);
+  if (list == NULL) return SLAB_OUT_OF_MEMORY;
+  l->at = list;
   memcpy(l->at[l->points++], at, sizeof *l->at);
   return SLAB_OK;
 }
 
 static slab_status loops_add(loops *l, const loop *one) {
-  if (l->count == l->list_room) {
-    const size_t room = 2 * l->list_room + 16;
-    loop *list = realloc(l->list, room * sizeof *list);
-    if (list == NULL) return fail_memory(room * sizeof *list, "the loops of a boundary");
-    l->list = list;
-    l->list_room = room;
-  }
+  loop *list = boundary_room(l->list, l->count, &l->list_room, sizeof *list);
+  if (list == NULL) return SLAB_OUT_OF_MEMORY;
+  l->list = list;
   l->list[l->count++] = *one;
   return SLAB_OK;
 }
@@ -234,13 +220,12 @@ static slab_status loops_of_mesh(const geometry_values *v, uint32_t count, uint3
   corners c = {0};
   edge_list left = {0};
   uint32_t *numbers = NULL;
-  size_t n;
   slab_status status =
       count > CORNER_NONE / 3
           ? fail(SLAB_UNSUPPORTED,
                  "the boundary of a mesh of %u triangles is not looked for: 1,431,655,765 are the most", count)
-          : number_corners(v, count, &c, &numbers, &n);
-  if (status == SLAB_OK) status = find_edges(numbers, n, c.count, &left);
+          : number_corners(v, count, &c, &numbers);
+  if (status == SLAB_OK) status = find_edges(numbers, 3 * (size_t)count, c.count, &left);
   if (status == SLAB_OK && left.count > 0) status = find_loops(&c, &left, mask, l);
   free(numbers);
   free(left.list);

@@ -17,6 +17,17 @@
 #define CHAIN_ERROR 0x1p-22
 #define PI 3.14159265358979323846
 
+void *boundary_room(void *list, size_t count, size_t *room, size_t each) {
+  if (count < *room) return list;
+  const size_t more = 2 * *room + 16;
+  void *grown = realloc(list, more * each);
+  if (grown == NULL)
+    (void)fail_memory(more * each, "a boundary");
+  else
+    *room = more;
+  return grown;
+}
+
 /* ---- spans ---- */
 
 /* Loops, or a chain of edges: between the vertices begin and end. */
@@ -219,22 +230,22 @@ static void harmonic_of(const terms *t, double of[3][3][3]) {
 static void write_terms(const terms *t, float *child) {
   static const int two[5][2] = {{0, 0}, {1, 1}, {0, 1}, {0, 2}, {1, 2}};
   static const int three[7][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 1}, {0, 0, 1}, {0, 0, 2}, {1, 1, 2}, {0, 1, 2}};
-  const double reach = (double)(float)reach_of(t), square = reach * reach * 4.0 * PI;
-  const double unit = reach > 0.0 ? -1.0 / square : 0.0;
+  const double reach = (double)(float)reach_of(t), unit = -1.0 / (reach * reach * 4.0 * PI);
   double of[3][3][3];
   for (int k = 0; k < 3; k++) {
     child[(BOUNDARY_CENTER + k) * BOUNDARY_WIDTH] = t->center[k];
-    child[(BOUNDARY_DIPOLE + k) * BOUNDARY_WIDTH] = (float)(unit * t->dipole[k]);
     child[(BOUNDARY_UPPER + k) * BOUNDARY_WIDTH] = t->upper[k];
     if (k < 2) child[(BOUNDARY_LOWER + k) * BOUNDARY_WIDTH] = t->lower[k];
   }
   child[BOUNDARY_REACH * BOUNDARY_WIDTH] = (float)reach;
-  for (int n = 0; n < 5 && reach > 0.0; n++) {
+  if (reach == 0.0) return; /* all vertices are one point, and all terms 0 */
+  for (int k = 0; k < 3; k++) child[(BOUNDARY_DIPOLE + k) * BOUNDARY_WIDTH] = (float)(unit * t->dipole[k]);
+  for (int n = 0; n < 5; n++) {
     const double q = 0.5 * (t->quadrupole[two[n][0]][two[n][1]] + t->quadrupole[two[n][1]][two[n][0]]);
     child[(BOUNDARY_QUADRUPOLE + n) * BOUNDARY_WIDTH] = (float)(-3.0 * unit / reach * q);
   }
   harmonic_of(t, of);
-  for (int n = 0; n < 7 && reach > 0.0; n++)
+  for (int n = 0; n < 7; n++)
     child[(BOUNDARY_OCTUPOLE + n) * BOUNDARY_WIDTH] =
         (float)(7.5 * unit / (reach * reach) * of[three[n][0]][three[n][1]][three[n][2]]);
 }
@@ -250,13 +261,9 @@ static void write_ends(const builder *b, const span *s, float *child) {
 }
 
 static slab_status add_node(builder *b, size_t *node) {
-  if (b->nodes == b->room) {
-    const size_t room = 2 * b->room + 4;
-    float *values = realloc(b->values, room * BOUNDARY_FLOATS * sizeof *values);
-    if (values == NULL) return fail_memory(room * BOUNDARY_FLOATS * sizeof *values, "the tree over a boundary");
-    b->values = values;
-    b->room = room;
-  }
+  float *values = boundary_room(b->values, b->nodes, &b->room, BOUNDARY_FLOATS * sizeof *values);
+  if (values == NULL) return SLAB_OUT_OF_MEMORY;
+  b->values = values;
   *node = b->nodes++;
   memset(b->values + *node * BOUNDARY_FLOATS, 0, BOUNDARY_FLOATS * sizeof *b->values);
   return SLAB_OK;
@@ -282,17 +289,12 @@ static slab_status build_node(builder *b, const span *s, uint32_t depth, size_t 
   return status;
 }
 
-static int by_mask(const void *a, const void *b) {
-  const loop *x = a, *y = b;
-  if (x->mask != y->mask) return x->mask < y->mask ? -1 : 1;
-  return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
 /* A tree for each mask. */
 slab_status boundary_build(loops *l, boundary *to) {
   builder b = {.loops = l};
   slab_status status = SLAB_OK;
-  if (l->count > 0) qsort(l->list, l->count, sizeof *l->list, by_mask); /* of no list it is undefined */
+  for (size_t i = 0; i < l->count; i++) l->list[i].key = l->list[i].mask;
+  if (l->count > 0) qsort(l->list, l->count, sizeof *l->list, by_key); /* of no list it is undefined */
   for (size_t i = 0; i < l->count; i++) to->trees += i == 0 || l->list[i].mask != l->list[i - 1].mask;
   to->of_trees = calloc(to->trees + (size_t)1, sizeof *to->of_trees);
   if (to->of_trees == NULL) status = fail_memory(to->trees * sizeof *to->of_trees, "a boundary");
@@ -305,8 +307,8 @@ slab_status boundary_build(loops *l, boundary *to) {
     to->of_trees[tree].root = (uint32_t)root;
   }
   size_t none;
-  to->nodes = b.nodes;
   if (status == SLAB_OK && b.nodes == 0) status = add_node(&b, &none);
+  to->nodes = b.nodes;
   to->values = b.values;
   return status;
 }

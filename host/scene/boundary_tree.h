@@ -20,6 +20,9 @@ typedef struct loops {
   size_t count, list_room;
 } loops;
 
+/* Room for one element more, of `each` bytes, in a list that is full or not. NULL after a failure, which leaves it. */
+void *boundary_room(void *list, size_t count, size_t *room, size_t each);
+
 /* Makes a tree for each mask. Sorts the loops. After a failure the caller frees what there is. */
 slab_status boundary_build(loops *, boundary *);
 

@@ -68,8 +68,7 @@ INLINE real boundary_turns(real along, real across) {
   return along < 0.0f ? 0.5f - sum : sum;
 }
 
-/* The turns of edges, and those whose sign rounded numbers cannot tell. They matter where the argument is not near 0.
- */
+/* The turns of edges, and those whose sign rounded numbers cannot tell though the argument is not near 0. */
 INLINE real boundary_edges(const float p[3], GLOBAL const float *node, mask *unsure) {
   const boundary_end a = boundary_end_of(p, node + BOUNDARY_FROM * BOUNDARY_WIDTH),
                      b = boundary_end_of(p, node + BOUNDARY_TO * BOUNDARY_WIDTH);
