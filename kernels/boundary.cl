@@ -33,18 +33,19 @@ INLINE boundary_sum tree_sum(const float p[3], GLOBAL const float *nodes, uint r
 
 kernel KERNEL_HINT void KERNEL_NAME(boundary)(WORK_ITEM const global float *points, global int *results,
                                               const global uint *order, const global uint *masks,
-                                              const global float *nodes, const global boundary_tree *trees,
-                                              const uint tree_count, const uint mask_of_all, const uint count,
-                                              const uint each) {
+                                              const global uint *worlds, const global float *nodes,
+                                              const global boundary_tree *trees, const uint tree_count,
+                                              const uint mask_of_all, const uint count, const uint each) {
   const size_t begin = get_global_id(0) * each, end = begin + each < count ? begin + each : count;
   for (size_t n = begin; n < end; n++) {
     const size_t i = order != 0 ? order[n] : n;
     const float p[3] = {points[3 * i], points[3 * i + 1], points[3 * i + 2]};
-    const uint seen = masks != 0 ? masks[i] : mask_of_all;
+    const uint seen = masks != 0 ? masks[i] : mask_of_all, world = worlds != 0 ? worlds[i] : 0;
     boundary_sum sum = 0;
     if (point_is_valid(p))
       for (uint t = 0; t < tree_count; t++)
-        if ((trees[t].mask & seen) != 0) sum += tree_sum(p, nodes, trees[t].root);
+        if ((trees[t].mask & seen) != 0 && (trees[t].world == 0 || trees[t].world == world))
+          sum += tree_sum(p, nodes, trees[t].root);
     results[i] = (int)scalar_bits(boundary_answer(results[i], sum));
   }
 }

@@ -77,7 +77,8 @@ typedef struct point_descent {
 /* Begins in the model that the point is in, or in the scene. */
 INLINE point_descent points_level_begins(const point_query *q, siblings *stack, uint *top) {
   GLOBAL const model_entry *model = q->levels[q->level].model;
-  const point_descent d = {AT_ROOT(model->root), *top, model->outside[OUTSIDE_INSTANCES]};
+  point_descent d = {AT_ROOT(model->root), *top, model->outside[OUTSIDE_INSTANCES]};
+  if (model->root == ROOT_NONE) d.on.next.lanes = 0;
   points_push_root(stack, top, model->collapsed_root);
   return d;
 }
@@ -111,11 +112,12 @@ INLINE bool points_enter_gate(point_query *q, const scene_view *scene, uint plac
   return instance != SLAB_MISS && points_enter(q, scene, instance, gate);
 }
 
-INLINE bool points_beside(point_query *q, const scene_view *scene) {
-  GLOBAL const model_entry *model = q->levels[q->level].model;
-  bvh_outside outside[OUTSIDE_KINDS];
-  UNROLL for (int k = 0; k < OUTSIDE_KINDS; k++) outside[k] = model->outside[k];
-  return points_outside_bvh(q, scene, outside);
+/* Where a world is done, goes on with what belongs to all. False: that is done, too. */
+INLINE bool points_turn(point_query *q, const scene_view *scene) {
+  GLOBAL const model_entry *all = scene_model(scene, 0);
+  if (q->levels[0].model == all) return false;
+  q->levels[0].model = all;
+  return true;
 }
 
 /* All levels take turns in one loop, as in compressed.h. */
@@ -128,13 +130,15 @@ INLINE void points_search(point_query *q, const scene_view *scene, uint collapse
   for (bool enters = true;;) {
     if (enters) {
       d = points_level_begins(q, stack, &top);
-      if (points_beside(q, scene)) return;
+      if (points_level_outside(q, scene)) return;
       enters = false;
     }
     if (d.on.leaves.bits == 0) {
       if ((d.on.next.lanes & 0xFF) == 0) {
         if (top == d.base) {
-          if (!points_level_ends(q, &d, outer)) return;
+          if (points_level_ends(q, &d, outer)) continue;
+          if (!points_turn(q, scene)) return;
+          enters = true;
           continue;
         }
         d.on.next = stack[--top];

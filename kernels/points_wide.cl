@@ -10,8 +10,8 @@
 
 #include "walk/bvh.h"
 
-/* Entries beside those of nodes: the root over collapsed triangles, of each level. */
-#define POINTS_STACK (SLAB_STACK + SCENE_LEVELS)
+/* Entries beside those of nodes: the root over collapsed triangles, of each level and of a world. */
+#define POINTS_STACK (SLAB_STACK + SCENE_LEVELS + 1)
 
 /* Eight bounds, or LANES of them. */
 INLINE void points_bounds(const global float *bounds, real lower[3], real upper[3]) {
@@ -55,6 +55,12 @@ INLINE bool points_gates(point_query *q, bvh_path *path, const scene_view *scene
   return bvh_pop(path, points_limit(q));
 }
 
+/* Pushes what a model has beside its root. */
+INLINE void points_push_beside(bvh_path *path, GLOBAL const model_entry *model) {
+  visit_ungated(path, model);
+  if (POINTS_FIND_COLLAPSED && model->collapsed_root != 0) visit_push(path, model->collapsed_root, BVH_INNER, 0.0f, 0);
+}
+
 /* One visit of an instance's. False when the point is done. */
 INLINE bool points_visit(point_query *q, bvh_path *path, const scene_view *scene) {
   const bvh_visit at = path->next;
@@ -66,12 +72,9 @@ INLINE bool points_visit(point_query *q, bvh_path *path, const scene_view *scene
     return points_gates(q, path, scene, at.child, at.meta == VISIT_GATES ? at.place : BVH_LEAF_BLOCK_COUNT(at.meta));
   if (!points_enter(q, scene, at.child, scalar_float(at.place))) return bvh_pop(path, points_limit(q));
   GLOBAL const model_entry *model = q->levels[q->level].model;
-  bvh_outside outside[OUTSIDE_KINDS];
-  UNROLL for (int k = 0; k < OUTSIDE_KINDS; k++) outside[k] = model->outside[k];
   visit_push(path, 0, VISIT_END, -INFINITY, 0);
-  if (points_outside_bvh(q, scene, outside)) return false;
-  visit_ungated(path, model);
-  if (POINTS_FIND_COLLAPSED && model->collapsed_root != 0) visit_push(path, model->collapsed_root, BVH_INNER, 0.0f, 0);
+  if (points_level_outside(q, scene)) return false;
+  points_push_beside(path, model);
   path->next.child = model->root;
   path->next.meta = BVH_INNER;
   return true;
@@ -105,9 +108,13 @@ INLINE void points_search(point_query *q, const scene_view *scene, uint collapse
   if (points_outside_bvh(q, scene, scene->cast->outside)) return;
 #if SLAB_INSTANCES
   (void)collapsed_root, (void)hint;
-  GLOBAL const model_entry *model = q->levels[0].model;
-  visit_ungated(&path, model);
-  if (POINTS_FIND_COLLAPSED && model->collapsed_root != 0) visit_push(&path, model->collapsed_root, BVH_INNER, 0.0f, 0);
+  points_push_beside(&path, scene_model(scene, 0));
+  if (q->world != 0) {
+    if (points_level_outside(q, scene)) return;
+    const uint collapsed = q->levels[0].model->collapsed_root;
+    if (POINTS_FIND_COLLAPSED && collapsed != 0) visit_push(&path, collapsed, BVH_INNER, 0.0f, 0);
+    visit_world(&path, q->levels[0].model, 0.0f);
+  }
 #else
   if (POINTS_FIND_COLLAPSED && collapsed_root != 0) visit_push(&path, collapsed_root, BVH_INNER, 0.0f, 0);
   if (hint->is) {

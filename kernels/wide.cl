@@ -34,7 +34,7 @@ INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepare
   w->number = number;
   w->q = query_begin(ray, arrays, scene, number, nth);
   levels_begin(&w->q, levels, ray, scene);
-  w->more = ray->state == RAY_LIVE && !scan_outside(&w->q, ray, scene, scene->cast->outside);
+  w->more = ray->state == RAY_LIVE && !scene_scan_outside(&w->q, ray, scene);
 }
 
 INLINE void traversal_end(const traversal *w, const prepared_ray *ray, const cast_arrays *arrays,

@@ -165,6 +165,11 @@ slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays
   slab_status status = check_arguments(scene, &c, report);
   if (status == SLAB_OK) status = scene_enter(scene, c.all.function, &reading);
   if (status != SLAB_OK) return status;
+  if (options != NULL) status = check_worlds(c.all.function, reading.scene, n, options->worlds);
+  if (status != SLAB_OK) {
+    scene_leave(&reading);
+    return status;
+  }
   if (options != NULL) compared_tells(&c.all, options->progress, options->user, options->invalid);
   cast_uniforms_of(reading.scene, query, options, &c.uniforms);
   return compare_all(&c.all, &reading, report);

@@ -21,9 +21,11 @@ typedef struct point_check {
   slab_point_options options;
 } point_check;
 
-static uint32_t mask_of(const point_check *c, size_t i) {
-  if (c->options.masks != NULL) return c->options.masks[i];
-  return c->options.mask != 0 ? c->options.mask : UINT32_MAX;
+static visibility visibility_of(const point_check *c, size_t i) {
+  visibility seen = {c->options.mask != 0 ? c->options.mask : UINT32_MAX, 0};
+  if (c->options.masks != NULL) seen.mask = c->options.masks[i];
+  if (c->options.worlds != NULL) seen.world = c->options.worlds[i];
+  return seen;
 }
 
 static float radius_of(const point_check *c, size_t i) {
@@ -42,7 +44,7 @@ typedef struct point_answer {
   int32_t winding;
 } point_answer;
 
-static point_answer answer_of(const point_check *c, const float point[3], uint32_t seen, float radius) {
+static point_answer answer_of(const point_check *c, const float point[3], visibility seen, float radius) {
   point_answer answer = {.told.closest = {0}};
   if (c->query == SLAB_WINDING_NUMBERS) {
     answer.told.number = reference_winding_number(c->all.scene, c->boundary, point, seen);
@@ -93,7 +95,7 @@ static void compare_with_reference(const point_check *c, size_t i, const point_a
 static oracle_judgement judge_result(const point_check *c, size_t i, const point_answer *want, char *why, size_t size) {
   const oracle_scene *scene = c->all.judge.scene;
   const float *point = c->points + 3 * i, radius = radius_of(c, i);
-  const uint32_t seen = mask_of(c, i);
+  const visibility seen = visibility_of(c, i);
   const void *result = c->results + i * c->result_size;
   if (c->query == SLAB_WINDING) return oracle_judge_winding(scene, point, *(const int32_t *)result, seen, why, size);
   if (c->query == SLAB_WINDING_NUMBERS)
@@ -117,7 +119,7 @@ static bool compare_point(const compared *all, size_t i, reference_answer *unuse
   (void)unused;
   const point_check *c = (const point_check *)all;
   const float *point = c->points + 3 * i, radius = radius_of(c, i);
-  const uint32_t seen = mask_of(c, i);
+  const visibility seen = visibility_of(c, i);
   const point_answer want = answer_of(c, point, seen, radius);
   compare_with_reference(c, i, &want, report);
   *invalid += !reference_point_is_valid(point);
@@ -154,7 +156,8 @@ slab_status slab_check_points(slab_scene *scene, slab_point_query query, const f
   slab_status status = check_arguments(scene, &c, report);
   if (status == SLAB_OK) status = scene_enter(scene, c.all.function, &reading);
   if (status != SLAB_OK) return status;
-  status = check_is_rigid(c.all.function, query, reading.scene);
+  status = check_worlds(c.all.function, reading.scene, n, c.options.worlds);
+  if (status == SLAB_OK) status = check_is_rigid(c.all.function, query, reading.scene);
   if (status == SLAB_OK && query == SLAB_WINDING_NUMBERS)
     status = boundary_get(c.all.function, reading.scene, &c.boundary);
   if (status != SLAB_OK) {

@@ -523,6 +523,17 @@ static void tell_instance(telling *w, const instance_entry *of, const char *part
   tell_each(w, part, place, of->place, 3, "where the model's origin is");
 }
 
+/* The world of a geometry, or of the instance that leads on. Models have none. */
+static uint32_t world_of(const level *at) {
+  return at->instance != NULL ? at->instance->world : values_world(at->scene->values[at->g]);
+}
+
+static void tell_worlds(telling *w, const levels *way, const ray_own *own) {
+  if (way->at[0].scene->worlds == 0) return;
+  tell(w, "world", "of the ray", (float)own->sees.world, "", "0: none");
+  tell(w, "world", "of the geometry", (float)world_of(&way->at[0]), "", "0: it belongs to all");
+}
+
 /* The ray of the scene, and what becomes of it on the way. */
 static void tell_levels(telling *w, const levels *way) {
   for (uint32_t k = 0; k < way->last; k++) {
@@ -647,10 +658,13 @@ static bool is_unseen(const levels *way, uint32_t kind, const ray_own *own, slab
   for (uint32_t k = 0; k <= way->last; k++) {
     const level *at = &way->at[k];
     if (k < way->last && !at->enters) *why = "the ray does not enter the gate of an instance";
-    if ((at->scene->table[at->g].mask & own->mask) == 0)
+    if ((at->scene->table[at->g].mask & own->sees.mask) == 0)
       *why = k < way->last ? "the mask of the cast hides an instance" : "the mask of the cast hides this geometry";
     if (is_hidden(at->scene, at->g)) *why = "the geometry is disabled";
-    unseen = unseen || (k < way->last && !at->enters) || (at->scene->table[at->g].mask & own->mask) == 0;
+    const bool elsewhere = !visibility_has(own->sees, UINT32_MAX, world_of(at));
+    if (elsewhere) *why = k < way->last ? "an instance is in another world" : "the geometry is in another world";
+    unseen =
+        unseen || elsewhere || (k < way->last && !at->enters) || (at->scene->table[at->g].mask & own->sees.mask) == 0;
   }
   const bool is_skipped =
       primitive_is_surface(kind) && own->skip.geometry == id.geometry && own->skip.primitive == id.primitive;
@@ -709,9 +723,10 @@ static void explain(levels *way, slab_primitive_id id, const slab_ray *ray, cons
   const char *why = primitive_is_void(kind, w->values) ? "refused when added, or inverted: kept as never hit" : "";
   const uint32_t none = reason_of(&way->at[0].ray);
   *found = (slab_explanation){kind, hit_none(none), interval_none(none)};
+  const ray_own own = ray_own_of(options, 0);
+  tell_worlds(w, way, &own);
   tell_levels(w, way);
   tell_primitive(w, kind);
-  const ray_own own = ray_own_of(options, 0);
   if (!is_unseen(way, (uint32_t)kind, &own, id, &why) && w->ray->state == RAY_LIVE)
     answer(way, kind, &uniforms, &own, w, id, found, &why);
   tell_answer(w, found, why);
@@ -727,6 +742,7 @@ slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_
   if (status == SLAB_OK) status = scene_enter(scene, "slab_explain", &reading);
   if (status != SLAB_OK) return status;
   status = find_levels(reading.scene, id, &way);
+  if (status == SLAB_OK && options != NULL) status = check_worlds("slab_explain", way.at[0].scene, 1, options->worlds);
   if (status == SLAB_OK) explain(&way, id, ray, options, &w, explanation);
   scene_leave(&reading);
   if (status == SLAB_OK) *count = w.count;

@@ -47,7 +47,8 @@ static oracle_geometry geometry_of_judge(const geometry_entry *entry, const geom
                            .count = entry->count,
                            .mask = entry->mask,
                            .dropped = dropped,
-                           .id = entry->id};
+                           .id = entry->id,
+                           .world = v->world};
 }
 
 static oracle_geometry instances_of_judge(const geometry_entry *entry, const instance_group *group,
@@ -55,6 +56,7 @@ static oracle_geometry instances_of_judge(const geometry_entry *entry, const ins
   for (uint32_t i = 0; i < group->count; i++) {
     memcpy(instances[i].inverse, group->instances[i].inverse, sizeof instances[i].inverse);
     memcpy(instances[i].place, group->instances[i].place, sizeof instances[i].place);
+    instances[i].world = group->instances[i].world;
   }
   return (oracle_geometry){
       .primitives = instances, .count = group->count, .mask = entry->mask, .model = model, .id = entry->id};

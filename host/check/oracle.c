@@ -125,6 +125,7 @@ static bool gather_instances(inquiry *q, stay *at, const oracle_geometry *g) {
   const oracle_instance *instances = g->primitives;
   for (uint32_t i = 0; i < g->count; i++) {
     oracle_line inner;
+    if (!oracle_sees_world(q->own->sees, instances[i].world)) continue;
     if (!oracle_line_enter(at->local, &instances[i], g->model, &inner)) continue;
     stay inside = {g->model, NULL, &inner, at, at->base + g->id + i * g->model->ids};
     if (!gather_scene(q, &inside)) return false;
@@ -136,8 +137,7 @@ static bool gather_instances(inquiry *q, stay *at, const oracle_geometry *g) {
 static bool gather_scene(inquiry *q, stay *at) {
   for (uint32_t g = 0; g < at->scene->count; g++) {
     const oracle_geometry *geometry = &at->scene->geometries[g];
-    const uint32_t seen = q->own->mask & (geometry->mask ? geometry->mask : ~0u);
-    if (seen == 0) continue;
+    if (!oracle_sees(q->own->sees, geometry)) continue;
     if (!(geometry->model ? gather_instances(q, at, geometry) : gather_geometry(q, at, geometry))) return false;
   }
   return true;

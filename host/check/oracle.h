@@ -18,6 +18,7 @@ typedef enum oracle_verdict { ORACLE_MISS, ORACLE_HIT, ORACLE_UNDECIDED } oracle
 /* B and p of an instance: the ray in its model's space is B (o - p), B d. */
 typedef struct oracle_instance {
   float inverse[9], place[3];
+  uint32_t world; /* 0: all */
 } oracle_instance;
 
 struct oracle_scene;
@@ -31,7 +32,14 @@ typedef struct oracle_geometry {
   const uint8_t *dropped;           /* NULL, or `count` flags: invalid primitives that were skipped and are never hit */
   const struct oracle_scene *model; /* NULL, or what the primitives are instances of: `count` oracle_instance */
   uint32_t id;                      /* of the geometry; of instances that of the first geometry of the first */
+  uint32_t world;                   /* 0: all; instances have worlds of their own */
 } oracle_geometry;
+
+/* Whether something sees what belongs to a world, and a geometry. */
+static inline bool oracle_sees_world(visibility s, uint32_t world) { return world == 0 || world == s.world; }
+static inline bool oracle_sees(visibility s, const oracle_geometry *g) {
+  return visibility_has(s, g->mask != 0 ? g->mask : UINT32_MAX, g->world);
+}
 
 /* Geometries ascend by their ids. */
 typedef struct oracle_scene {

@@ -39,7 +39,7 @@ typedef struct candidate {
 
 typedef struct point_inquiry {
   slab_point_query query;
-  uint32_t mask;
+  visibility sees;
   double limit;     /* squares below are within the radius, those beyond are not */
   oracle_span told; /* squares whose root is the reported distance */
   const slab_closest_point *result;
@@ -230,11 +230,12 @@ static void walk_geometry(point_inquiry *q, const place *at, const oracle_geomet
 static void walk(point_inquiry *q, const place *at, visit *seen) {
   for (uint32_t g = 0; g < at->scene->count; g++) {
     const oracle_geometry *of = &at->scene->geometries[g];
-    if ((q->mask & (of->mask != 0 ? of->mask : ~0u)) == 0) continue;
+    if (!oracle_sees(q->sees, of)) continue;
     if (of->model == NULL) walk_geometry(q, at, of, seen);
     for (uint32_t i = 0; of->model != NULL && i < of->count; i++) {
       place inner;
-      if (!enter(at, (const oracle_instance *)of->primitives + i, of->model, &inner)) continue;
+      const oracle_instance *instance = (const oracle_instance *)of->primitives + i;
+      if (!oracle_sees_world(q->sees, instance->world) || !enter(at, instance, of->model, &inner)) continue;
       inner.base = at->base + of->id + i * of->model->ids;
       walk(q, &inner, seen);
     }
@@ -382,8 +383,8 @@ static oracle_judgement judge_valid(point_inquiry *q, const place *top, const vo
 }
 
 oracle_judgement oracle_judge_point(const oracle_scene *scene, slab_point_query query, const float point[3],
-                                    const void *result, uint32_t mask, float radius, char *why, size_t why_size) {
-  point_inquiry q = {.query = query, .mask = mask, .limit = limit_of(radius), .why = why, .why_size = why_size};
+                                    const void *result, visibility sees, float radius, char *why, size_t why_size) {
+  point_inquiry q = {.query = query, .sees = sees, .limit = limit_of(radius), .why = why, .why_size = why_size};
   place top = {.scene = scene};
   if (why_size > 0) why[0] = '\0';
   if (!oracle_point_is_valid(point))

@@ -7,22 +7,22 @@
 
 #include "check/oracle_parts.h"
 
-/* Judges the result of one point: the query's type. mask and radius: of this point, INFINITY without a limit. `why`
+/* Judges the result of one point: the query's type. sees and radius: of this point, INFINITY without a limit. `why`
  * receives what was wrong or too close, "" when right. Safe from several threads.
  *
  * Right: the primitive is visible, its distance and point are possible, and no primitive is certainly before it in
  * (squared distance, geometry, primitive). Too close: the radius, or the largest float, is within the bounds. */
 oracle_judgement oracle_judge_point(const oracle_scene *, slab_point_query, const float point[3], const void *result,
-                                    uint32_t mask, float radius, char *why, size_t why_size);
+                                    visibility sees, float radius, char *why, size_t why_size);
 
 /* The same of SLAB_WINDING. Crossings of triangles are exact. Solids within the rounding of their border are too close,
  * and so are instances that a gate, which the oracle does not know, may hide. */
-oracle_judgement oracle_judge_winding(const oracle_scene *, const float point[3], int32_t winding, uint32_t mask,
+oracle_judgement oracle_judge_winding(const oracle_scene *, const float point[3], int32_t winding, visibility sees,
                                       char *why, size_t why_size);
 
 /* The same of SLAB_WINDING_NUMBERS: the sum of all triangles' solid angles, in double. Off by 1e-5 at most, and beside
  * an edge by what rounding its corners' differences comes to. Too close: the point may be on a triangle. */
-oracle_judgement oracle_judge_winding_number(const oracle_scene *, const float point[3], float number, uint32_t mask,
+oracle_judgement oracle_judge_winding_number(const oracle_scene *, const float point[3], float number, visibility sees,
                                              char *why, size_t why_size);
 
 /* Components of vectors below 2^-63 count as 0, three of a corner and three of the vector: 2^-63 * 2 sqrt(3) < 2^-61.

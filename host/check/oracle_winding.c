@@ -84,7 +84,7 @@ static count_span count_primitive(slab_shape kind, const void *shape, const doub
   return (count_span){0, 0};
 }
 
-static count_span count_scene(const oracle_scene *, const float p[3], uint32_t mask);
+static count_span count_scene(const oracle_scene *, const float p[3], visibility sees);
 
 /* An instance, in those that its scene is in. */
 typedef struct standing {
@@ -133,43 +133,44 @@ static bool is_surrounded(const oracle_instance *instance, const oracle_scene *m
 }
 
 static count_span count_instance(const oracle_instance *instance, const oracle_scene *model, const float p[3],
-                                 uint32_t mask) {
+                                 visibility sees) {
   float inside[3];
   oracle_point_inside(instance, p, inside);
   if (!oracle_point_is_valid(inside)) return (count_span){0, 0};
-  count_span span = count_scene(model, inside, mask);
+  count_span span = count_scene(model, inside, sees);
   if ((span.least == 0 && span.most == 0) || is_surrounded(instance, model, p)) return span;
   if (span.least > 0) span.least = 0;
   if (span.most < 0) span.most = 0;
   return span;
 }
 
-static void add_geometry(const oracle_geometry *g, const float p[3], uint32_t mask, count_span *sum) {
+static void add_geometry(const oracle_geometry *g, const float p[3], visibility sees, count_span *sum) {
   const double point[3] = {(double)p[0], (double)p[1], (double)p[2]};
   for (uint32_t i = 0; i < g->count; i++) {
     if (g->dropped != NULL && g->dropped[i]) continue;
+    if (g->model != NULL && !oracle_sees_world(sees, ((const oracle_instance *)g->primitives)[i].world)) continue;
     const count_span one =
         g->model != NULL
-            ? count_instance((const oracle_instance *)g->primitives + i, g->model, p, mask)
+            ? count_instance((const oracle_instance *)g->primitives + i, g->model, p, sees)
             : count_primitive(g->kind, (const float *)g->primitives + (size_t)i * oracle_floats(g->kind), point);
     sum->least += one.least;
     sum->most += one.most;
   }
 }
 
-static count_span count_scene(const oracle_scene *scene, const float p[3], uint32_t mask) {
+static count_span count_scene(const oracle_scene *scene, const float p[3], visibility sees) {
   count_span sum = {0, 0};
   for (uint32_t g = 0; g < scene->count; g++) {
     const oracle_geometry *of = &scene->geometries[g];
-    if ((mask & (of->mask != 0 ? of->mask : ~0u)) != 0) add_geometry(of, p, mask, &sum);
+    if (oracle_sees(sees, of)) add_geometry(of, p, sees, &sum);
   }
   return sum;
 }
 
-oracle_judgement oracle_judge_winding(const oracle_scene *scene, const float point[3], int32_t winding, uint32_t mask,
+oracle_judgement oracle_judge_winding(const oracle_scene *scene, const float point[3], int32_t winding, visibility sees,
                                       char *why, size_t why_size) {
   count_span span = {0, 0};
-  if (oracle_point_is_valid(point)) span = count_scene(scene, point, mask);
+  if (oracle_point_is_valid(point)) span = count_scene(scene, point, sees);
   if (why_size > 0) why[0] = '\0';
   if (winding >= span.least && winding <= span.most && span.least == span.most) return ORACLE_RIGHT;
   (void)snprintf(why, why_size, "winding %d, of %lld to %lld", winding, (long long)span.least, (long long)span.most);
@@ -223,16 +224,16 @@ static void add_triangle(const slab_triangle *t, const double p[3], number_span 
 }
 
 oracle_judgement oracle_judge_winding_number(const oracle_scene *scene, const float point[3], float number,
-                                             uint32_t mask, char *why, size_t why_size) {
+                                             visibility sees, char *why, size_t why_size) {
   const double p[3] = {(double)point[0], (double)point[1], (double)point[2]};
   number_span s = {0.0, 1e-5, 0.0, 0};
   count_span solids = {0, 0};
   const bool valid = oracle_point_is_valid(point);
   for (uint32_t g = 0; g < scene->count && valid; g++) {
     const oracle_geometry *of = &scene->geometries[g];
-    if ((mask & (of->mask != 0 ? of->mask : ~0u)) == 0) continue;
+    if (!oracle_sees(sees, of)) continue;
     const bool angles = of->model == NULL && of->kind == SLAB_TRIANGLE;
-    if (!angles) add_geometry(of, point, mask, &solids);
+    if (!angles) add_geometry(of, point, sees, &solids);
     for (uint32_t i = 0; angles && i < of->count; i++)
       if (of->dropped == NULL || !of->dropped[i]) add_triangle((const slab_triangle *)of->primitives + i, p, &s);
   }

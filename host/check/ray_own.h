@@ -1,4 +1,4 @@
-/* What the options of a cast say of one of its rays. */
+/* What the options of a call say of one of its rays, or points. */
 #ifndef SLABCAST_CHECK_RAY_OWN_H
 #define SLABCAST_CHECK_RAY_OWN_H
 
@@ -8,20 +8,32 @@
 
 #include "slabcast.h"
 
+/* What a ray or a point sees. */
+typedef struct visibility {
+  uint32_t mask;  /* geometries with a common bit, */
+  uint32_t world; /* of this world or of all; 0: of all alone */
+} visibility;
+
+/* Whether it sees something of a mask and a world. */
+static inline bool visibility_has(visibility s, uint32_t bits, uint32_t world) {
+  return (s.mask & bits) != 0 && (world == 0 || world == s.world);
+}
+
 typedef struct ray_own {
   slab_primitive_id skip; /* the primitive that it does not see; {SLAB_MISS, SLAB_MISS}: none */
-  uint32_t mask;          /* sees the geometries with a common bit */
   slab_short_hit after;   /* it is given what follows */
+  visibility sees;
 } ray_own;
 
 /* That of ray i. options may be NULL. */
 static inline ray_own ray_own_of(const slab_cast_options *options, size_t i) {
-  ray_own own = {{SLAB_MISS, SLAB_MISS}, UINT32_MAX, {-INFINITY, SLAB_MISS, SLAB_MISS}};
+  ray_own own = {{SLAB_MISS, SLAB_MISS}, {-INFINITY, SLAB_MISS, SLAB_MISS}, {UINT32_MAX, 0}};
   if (options == NULL) return own;
-  if (options->mask != 0) own.mask = options->mask;
+  if (options->mask != 0) own.sees.mask = options->mask;
   if (options->skip != NULL) own.skip = options->skip[i];
-  if (options->masks != NULL) own.mask = options->masks[i];
+  if (options->masks != NULL) own.sees.mask = options->masks[i];
   if (options->after != NULL) own.after = options->after[i];
+  if (options->worlds != NULL) own.sees.world = options->worlds[i];
   return own;
 }
 

@@ -89,7 +89,8 @@ ALWAYS_INLINE void scan_geometries(const reference_level *level, const cast_unif
   const snapshot *scene = level->scene;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
-    if ((entry->mask & m->own.mask) == 0) continue; /* so for a geometry that is disabled or removed */
+    if (!visibility_has(m->own.sees, entry->mask, values_world(scene->values[g])))
+      continue; /* so where it is disabled or removed */
     if (entry->kind == SHAPE_INSTANCE) scan_instances(level, g, cast, m);
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
   if (entry->kind == shape) scan(shape, m, level, g, cast);
@@ -111,6 +112,7 @@ static void scan_instances(const reference_level *level, uint32_t g, const cast_
   const float *gates = level->scene->values[g]->values;
   for (uint32_t i = 0; i < group->count; i++) {
     float leave;
+    if (!visibility_has(m->own.sees, group->mask, group->instances[i].world)) continue;
     reference_level inner = {.scene = level->scene->models[g].snapshot, .outer = level};
     if (!box_solid(&level->ray, gates + (size_t)i * BOX_ROWS, level->ray.t_max, &inner.gate, &leave)) continue;
     instance_ray(&level->ray, &group->instances[i], &inner.ray);

@@ -41,13 +41,14 @@ ALWAYS_INLINE void scan(uint kind, const point_place *place, uint32_t g, nearest
   }
 }
 
-static void scan_instances(const point_place *, uint32_t g, uint32_t seen, nearest *);
+static void scan_instances(const point_place *, uint32_t g, visibility seen, nearest *);
 
-ALWAYS_INLINE void scan_geometries(const point_place *place, uint32_t seen, nearest *best) {
+ALWAYS_INLINE void scan_geometries(const point_place *place, visibility seen, nearest *best) {
   const snapshot *scene = place->scene;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
-    if ((entry->mask & seen) == 0) continue; /* so for a geometry that is disabled or removed */
+    if (!visibility_has(seen, entry->mask, values_world(scene->values[g])))
+      continue; /* so where it is disabled or removed */
     if (entry->kind == SHAPE_INSTANCE) scan_instances(place, g, seen, best);
 #define SCAN_KIND(shape, name, names, noun, rows, form, where, source) \
   if (entry->kind == shape) scan(shape, place, g, best);
@@ -56,14 +57,15 @@ ALWAYS_INLINE void scan_geometries(const point_place *place, uint32_t seen, near
   }
 }
 
-WITH_FMA static void scan_geometries_fma(const point_place *place, uint32_t seen, nearest *best) {
+WITH_FMA static void scan_geometries_fma(const point_place *place, visibility seen, nearest *best) {
   scan_geometries(place, seen, best);
 }
 
-static void scan_instances(const point_place *place, uint32_t g, uint32_t seen, nearest *best) {
+static void scan_instances(const point_place *place, uint32_t g, visibility seen, nearest *best) {
   const instance_group *group = place->scene->groups[g];
   for (uint32_t i = 0; i < group->count; i++) {
     const float *gate = place->scene->values[g]->values + (size_t)i * BOX_ROWS;
+    if (!visibility_has(seen, group->mask, group->instances[i].world)) continue;
     point_place inner = {.scene = place->scene->models[g].snapshot, .outer = place};
     if (!closest_inside(place->point, &group->instances[i], inner.point)) continue;
     inner.gate = closest_of_bounds(place->point, gate, gate + 3);
@@ -105,7 +107,7 @@ static slab_closest_point found(const snapshot *scene, const float point[3], con
   return found;
 }
 
-slab_closest_point reference_closest_point(const snapshot *scene, const float point[3], uint32_t seen, float radius) {
+slab_closest_point reference_closest_point(const snapshot *scene, const float point[3], visibility seen, float radius) {
   point_place place = {.scene = scene};
   nearest best = {INFINITY, {SLAB_MISS, SLAB_MISS}};
   if (!point_is_valid(point)) return closest_none(SLAB_INVALID);
@@ -130,14 +132,14 @@ ALWAYS_INLINE int32_t count_block(uint kind, const point_place *place, uint32_t 
   return found.leaves ? 1 : found.enters ? -1 : 0;
 }
 
-static int32_t count_instances(const point_place *, uint32_t g, uint32_t seen);
+static int32_t count_instances(const point_place *, uint32_t g, visibility seen);
 
-ALWAYS_INLINE int32_t count_geometries(const point_place *place, uint32_t seen) {
+ALWAYS_INLINE int32_t count_geometries(const point_place *place, visibility seen) {
   const snapshot *scene = place->scene;
   int32_t sum = 0;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
-    if ((entry->mask & seen) == 0) continue;
+    if (!visibility_has(seen, entry->mask, values_world(scene->values[g]))) continue;
     if (entry->kind == SHAPE_INSTANCE) sum += count_instances(place, g, seen);
 #define COUNT_KIND(shape, name, names, noun, rows, form, where, source) \
   if (entry->kind == shape)                                             \
@@ -148,15 +150,16 @@ ALWAYS_INLINE int32_t count_geometries(const point_place *place, uint32_t seen) 
   return sum;
 }
 
-WITH_FMA static int32_t count_geometries_fma(const point_place *place, uint32_t seen) {
+WITH_FMA static int32_t count_geometries_fma(const point_place *place, visibility seen) {
   return count_geometries(place, seen);
 }
 
-static int32_t count_instances(const point_place *place, uint32_t g, uint32_t seen) {
+static int32_t count_instances(const point_place *place, uint32_t g, visibility seen) {
   const instance_group *group = place->scene->groups[g];
   int32_t sum = 0;
   for (uint32_t i = 0; i < group->count; i++) {
     const float *gate = place->scene->values[g]->values + (size_t)i * BOX_ROWS;
+    if (!visibility_has(seen, group->mask, group->instances[i].world)) continue;
     point_place inner = {.scene = place->scene->models[g].snapshot, .outer = place};
     if (!winding_holds(place->point, gate, gate + 3)) continue;
     if (!closest_inside(place->point, &group->instances[i], inner.point)) continue;
@@ -167,7 +170,7 @@ static int32_t count_instances(const point_place *place, uint32_t g, uint32_t se
 
 bool reference_point_is_valid(const float point[3]) { return point_is_valid(point); }
 
-int32_t reference_winding(const snapshot *scene, const float point[3], uint32_t seen) {
+int32_t reference_winding(const snapshot *scene, const float point[3], visibility seen) {
   point_place place = {.scene = scene};
   if (!point_is_valid(point)) return 0;
   for (int i = 0; i < 3; i++) place.point[i] = point[i];
@@ -193,10 +196,11 @@ WITH_FMA static boundary_sum sum_terms_fma(const boundary *b, const float point[
   return sum_terms(b, point, root);
 }
 
-float reference_winding_number(const snapshot *scene, const boundary *b, const float point[3], uint32_t seen) {
+float reference_winding_number(const snapshot *scene, const boundary *b, const float point[3], visibility seen) {
   boundary_sum sum = 0;
   if (!point_is_valid(point)) return 0.0f;
   for (uint32_t t = 0; t < b->trees; t++)
-    if ((b->of_trees[t].mask & seen) != 0) sum += PER_PROCESSOR(sum_terms)(b, point, b->of_trees[t].root);
+    if (visibility_has(seen, b->of_trees[t].mask, b->of_trees[t].world))
+      sum += PER_PROCESSOR(sum_terms)(b, point, b->of_trees[t].root);
   return boundary_answer(reference_winding(scene, point, seen), sum);
 }

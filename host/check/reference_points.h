@@ -4,17 +4,18 @@
 
 #include <stdbool.h>
 
+#include "check/ray_own.h"
 #include "record/boundary.h"
 #include "record/snapshot.h"
 #include "slabcast.h"
 
-/* What slab_closest_points answers of one point. mask: of the call, or of the point. radius: INFINITY for none. */
-slab_closest_point reference_closest_point(const snapshot *, const float point[3], uint32_t mask, float radius);
+/* What slab_closest_points answers of one point. sees: of the point. radius: INFINITY for none. */
+slab_closest_point reference_closest_point(const snapshot *, const float point[3], visibility sees, float radius);
 
 bool reference_point_is_valid(const float point[3]);
 /* What slab_winding answers of one. */
-int32_t reference_winding(const snapshot *, const float point[3], uint32_t mask);
+int32_t reference_winding(const snapshot *, const float point[3], visibility sees);
 /* The same of slab_winding_numbers, with the scene's boundary. */
-float reference_winding_number(const snapshot *, const boundary *, const float point[3], uint32_t mask);
+float reference_winding_number(const snapshot *, const boundary *, const float point[3], visibility sees);
 
 #endif

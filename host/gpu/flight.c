@@ -216,6 +216,8 @@ static slab_status input_own(const cast *c, const device *d, flight *s) {
   slab_status status = input_entries(c, d, s, PART_SKIPS, o->skip, sizeof *o->skip, "skips", &l->skips);
   if (status == SLAB_OK) status = input_entries(c, d, s, PART_MASKS, o->masks, sizeof *o->masks, "masks", &l->masks);
   if (status == SLAB_OK) status = input_entries(c, d, s, PART_AFTER, o->after, sizeof *o->after, "after", &l->after);
+  if (status == SLAB_OK)
+    status = input_entries(c, d, s, PART_WORLDS, o->worlds, sizeof *o->worlds, "worlds", &l->worlds);
   return status;
 }
 

@@ -21,7 +21,7 @@ static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleave
   return fair < most ? fair : most;
 }
 
-enum { ARGUMENTS_MOST = 13 + 2 * SCENE_BUFFERS };
+enum { ARGUMENTS_MOST = 14 + 2 * SCENE_BUFFERS };
 
 /* Lists the arguments in the order of the kernels' parameters. Kernels of flat scenes have no nodes and nothing after
  * them; kernels of compressed BVHs end with the nodes. Returns the number of arguments. */
@@ -45,7 +45,7 @@ static uint32_t list_shared(const device_scene *on, const launch *l, gpu_argumen
   return n;
 }
 
-static bool has_own(const launch *l) { return l->masks != NULL || l->after != NULL; }
+static bool has_own(const launch *l) { return l->masks != NULL || l->after != NULL || l->worlds != NULL; }
 
 /* The same, and at the end what rays have of their own, and those of walk/counted.h. */
 static uint32_t list_arguments(const device_scene *on, const launch *l, gpu_argument list[ARGUMENTS_MOST]) {
@@ -53,6 +53,7 @@ static uint32_t list_arguments(const device_scene *on, const launch *l, gpu_argu
   if (has_own(l)) {
     list[n++] = BUFFER_ARGUMENT(l->masks);
     list[n++] = BUFFER_ARGUMENT(l->after);
+    list[n++] = BUFFER_ARGUMENT(l->worlds);
   }
   if (l->counted != NULL) {
     list[n++] = BUFFER_ARGUMENT(l->counted);
@@ -118,10 +119,11 @@ slab_status launch_points(const device_scene *on, slab_query query, float radius
                           gpu_order order) {
   const gpu_scene *scene = uploaded(on);
   const int buffers = scene->cut ? SCENE_BUFFERS : 1;
-  gpu_argument list[ARGUMENTS_MOST] = {
-      BUFFER_ARGUMENT(l->rays),  BUFFER_ARGUMENT(l->results), BUFFER_ARGUMENT(NULL),        BUFFER_ARGUMENT(l->radii),
-      BUFFER_ARGUMENT(l->masks), BUFFER_ARGUMENT(l->invalid), BUFFER_ARGUMENT(scene->table)};
-  uint32_t n = 7;
+  gpu_argument list[ARGUMENTS_MOST] = {BUFFER_ARGUMENT(l->rays),    BUFFER_ARGUMENT(l->results),
+                                       BUFFER_ARGUMENT(NULL),       BUFFER_ARGUMENT(l->radii),
+                                       BUFFER_ARGUMENT(l->masks),   BUFFER_ARGUMENT(l->worlds),
+                                       BUFFER_ARGUMENT(l->invalid), BUFFER_ARGUMENT(scene->table)};
+  uint32_t n = 8;
   for (int k = 0; k < buffers; k++) list[n++] = BUFFER_ARGUMENT(scene->blocks[k]);
   list[n++] = VALUE_ARGUMENT(l->uniforms);
   list[n++] = VALUE_ARGUMENT(radius);
@@ -146,10 +148,10 @@ slab_status launch_boundary(const device_scene *on, const boundary *of, const vo
                             gpu_order order) {
   const call_tables *t = tables;
   const uint32_t trees = of->trees, mask = l->uniforms.mask, count = l->uniforms.rays, each = 1;
-  const gpu_argument list[] = {BUFFER_ARGUMENT(l->rays),  BUFFER_ARGUMENT(l->results),  BUFFER_ARGUMENT(NULL),
-                               BUFFER_ARGUMENT(l->masks), BUFFER_ARGUMENT(t->boundary), BUFFER_ARGUMENT(t->trees),
-                               VALUE_ARGUMENT(trees),     VALUE_ARGUMENT(mask),         VALUE_ARGUMENT(count),
-                               VALUE_ARGUMENT(each)};
+  const gpu_argument list[] = {BUFFER_ARGUMENT(l->rays),  BUFFER_ARGUMENT(l->results), BUFFER_ARGUMENT(NULL),
+                               BUFFER_ARGUMENT(l->masks), BUFFER_ARGUMENT(l->worlds),  BUFFER_ARGUMENT(t->boundary),
+                               BUFFER_ARGUMENT(t->trees), VALUE_ARGUMENT(trees),       VALUE_ARGUMENT(mask),
+                               VALUE_ARGUMENT(count),     VALUE_ARGUMENT(each)};
   const kernel_run run = {.key = {.source = PROGRAM_BOUNDARY},
                           .nth = KERNEL_MAIN,
                           .arguments = list,

@@ -12,7 +12,7 @@
 
 typedef struct launch {
   gpu_buffer *rays, *results, *offsets, *skips, *invalid; /* NULL where the query or the options need none */
-  gpu_buffer *masks, *after;                              /* of rays' own */
+  gpu_buffer *masks, *after, *worlds;                     /* of rays' own */
   gpu_buffer *radii;                                      /* of points, which are in place of rays */
   gpu_buffer
       *fallback;      /* a byte per packet: whether its rays are still to be cast; NULL unless uniforms.packet is set */

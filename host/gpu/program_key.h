@@ -33,7 +33,7 @@ typedef struct program_key {
   bool deferred;  /* PROGRAM_WIDE: PROGRAM_ATTRIBUTES computes the attributes of closest hits later */
   bool cut;       /* the scene is split over several buffers */
   bool instances; /* PROGRAM_WIDE: the scene has some */
-  bool own;       /* rays have masks or hits to begin after of their own */
+  bool own;       /* rays have masks, worlds or hits to begin after of their own */
   bool closed;    /* programs of one kind of edges: triangles have closed ones */
   bool counted;   /* a buffer holds the number of rays; of PROGRAM_FLAT, PROGRAM_WIDE and PROGRAM_COMPRESSED */
 } program_key;

@@ -14,6 +14,7 @@ typedef enum part {
   PART_SKIPS,
   PART_MASKS,
   PART_AFTER,
+  PART_WORLDS,
   PART_RADII,
   PART_SORTED,
   PARTS

@@ -241,12 +241,27 @@ typedef struct slab_geometry_options {
   uint32_t mask;     /**< rays whose mask has a bit in common see this geometry; 0: all bits */
   int skip_invalid;  /**< non-zero: drops primitives that would be refused; ids keep the input's numbering */
   uint32_t *skipped; /**< receives the number of dropped primitives; may be NULL */
+  uint32_t world;    /**< that the geometry, or all instances of the call, belong to: 1 to the scene's number of worlds;
+                        0: to all of them */
+  const uint32_t *worlds; /**< slab_scene_add_instances: n entries, each the world of one instance, 0 for all; world
+                             must be 0 then. NULL: all have `world` */
 } slab_geometry_options;
 
 /** Makes an empty scene, which the caller destroys. */
 SLAB_API slab_status slab_scene_create(slab_context *context, slab_scene **scene);
 /** Frees a scene on host and devices. Accepts NULL. */
 SLAB_API void slab_scene_destroy(slab_scene *scene);
+
+/** Most worlds of a scene. */
+#define SLAB_WORLDS 1048576u
+/** Declares how many worlds a scene has: copies of a place, each with geometries of its own, over what belongs to all.
+ * They are numbered from 1. slab_geometry_options.world says which world a geometry belongs to; `worlds` of
+ * slab_cast_options and slab_point_options says which each ray or point is in. A ray of world w sees what belongs to w
+ * and what belongs to all, with the answer of a scene that holds these alone, but for ids: those are the scene's. A
+ * scene has no worlds at first; casts see them after the next slab_scene_commit. One thread at a time may build a
+ * scene. SLAB_INVALID_ARGUMENT: there are more than SLAB_WORLDS, or a geometry belongs to one that would be gone.
+ * SLAB_INVALID_STATE: the scene is a model of another one; models have no worlds. SLAB_OUT_OF_MEMORY. */
+SLAB_API slab_status slab_scene_set_worlds(slab_scene *, uint32_t worlds);
 
 /** @defgroup adding Adding geometry
  * @ingroup scenes
@@ -452,6 +467,8 @@ typedef struct slab_cast_options {
                                   hits report it; t_min stays what it is. {-INFINITY, SLAB_MISS, SLAB_MISS} is before
                                   all hits; nothing follows a miss. Not for slab_interval_of, which refuses it; a t that
                                   is NaN is refused. NULL: none */
+  const uint32_t *worlds; /**< n entries, each the world that one ray is in; 0: in none, it sees what belongs to all. A
+                             world that the scene does not have is refused. NULL: all are 0 */
 } slab_cast_options;
 
 /** Bytes of one result of a query; for SLAB_ALL of one hit; 0 for a value that is no query. */
@@ -667,6 +684,8 @@ typedef struct slab_point_options {
   slab_progress *progress; /**< NULL: none; it is told of points */
   void *user;              /**< passed to progress */
   uint64_t *invalid;       /**< receives the number of invalid points; NULL: not wanted */
+  const uint32_t *worlds;  /**< n entries, each the world that one point is in, as in slab_cast_options. NULL: all are
+                              0 */
 } slab_point_options;
 
 /** Bytes of one result of a query; 0 for a value that is none. */

@@ -64,6 +64,8 @@ typedef struct slab_batch {
   slab_span masks;   /**< count cl_uint, the masks of the rays as in slab_cast_options; buffer NULL: none */
   slab_span after;   /**< count slab_short_hit, as in slab_cast_options; a ray whose t is NaN there is invalid; buffer
                         NULL: none */
+  slab_span worlds;  /**< count cl_uint, the worlds of the rays as in slab_cast_options; a ray of a world that the scene
+                        does not have is invalid; buffer NULL: none */
 } slab_batch;
 
 /** Enqueues the cast on a queue of the scene's context and device, after `wait_count` events of `wait`. The caller

@@ -56,6 +56,8 @@ typedef struct slab_cuda_batch {
                                     of SLAB_ALL the offsets beyond number + 1 are not read. NULL: none */
   const uint32_t *masks;         /**< count masks of the rays, as in slab_cast_options; NULL: none */
   const slab_short_hit *after; /**< count, as in slab_cast_options; a ray whose t is NaN there is invalid; NULL: none */
+  const uint32_t *worlds; /**< count worlds of the rays, as in slab_cast_options; a ray of a world that the scene does
+                             not have is invalid; NULL: none */
 } slab_cuda_batch;
 
 /** Enqueues the cast on a stream of the scene's context, after what is on it; NULL: CUDA's default stream. It waits for

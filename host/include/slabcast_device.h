@@ -37,6 +37,8 @@ typedef struct slab_trace_options {
   slab_edges edges;       /**< of triangles */
   uint32_t face_forward;  /**< 1: normals face the ray's origin */
   slab_primitive_id skip; /**< a primitive that the ray does not see; SLAB_MISS in both: none */
+  uint32_t world;         /**< that the ray sees beside what belongs to all; 0: none. One that the scene does not have
+                             makes the ray invalid */
 } slab_trace_options;
 
 #ifdef SLAB_VIEW_WORDS /* on the device */
@@ -100,9 +102,9 @@ SLAB_FUNCTION inline slab_ray slab_ray_of(float3 origin, float t_min, float3 dir
   return ray;
 }
 
-/** No mask, no culling, half open edges, nothing skipped, normals outward. */
+/** No mask, no culling, half open edges, nothing skipped, normals outward, no world. */
 SLAB_FUNCTION inline slab_trace_options slab_trace_defaults(void) {
-  const slab_trace_options options = {0, SLAB_CULL_NONE, SLAB_EDGES_HALF_OPEN, 0, {SLAB_MISS, SLAB_MISS}};
+  const slab_trace_options options = {0, SLAB_CULL_NONE, SLAB_EDGES_HALF_OPEN, 0, {SLAB_MISS, SLAB_MISS}, 0};
   return options;
 }
 

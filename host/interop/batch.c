@@ -27,6 +27,7 @@ static slab_status enqueue(const snapshot *scene, slab_query query, size_t count
   memcpy(l->uniforms.at, placed.at, sizeof placed.at);
   l->uniforms.masks_begin = placed.masks_begin;
   l->uniforms.after_begin = placed.after_begin;
+  l->uniforms.worlds_begin = placed.worlds_begin;
   if (l->masks != NULL) l->uniforms.masked = 1;
   l->uniforms.rays = (uint32_t)count;
   l->uniforms.skip = l->skips != NULL;

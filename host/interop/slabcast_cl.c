@@ -113,6 +113,9 @@ static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
   if (status == SLAB_OK && b->after.buffer != NULL)
     status = check_span("slab_enqueue", cl, "after", &b->after, n * sizeof(slab_short_hit), SPAN_UNIT,
                         &l->uniforms.after_begin);
+  if (status == SLAB_OK && b->worlds.buffer != NULL)
+    status =
+        check_span("slab_enqueue", cl, "worlds", &b->worlds, n * sizeof(cl_uint), SPAN_UNIT, &l->uniforms.worlds_begin);
   if (status == SLAB_OK && b->invalid.buffer != NULL)
     status = check_span("slab_enqueue", cl, "invalid", &b->invalid, sizeof(cl_uint), SPAN_UNIT, &at[AT_INVALID]);
   if (status == SLAB_OK && b->counted.buffer != NULL)
@@ -151,6 +154,7 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
   l.skips = buffer_of(b->skip.buffer);
   l.masks = buffer_of(b->masks.buffer);
   l.after = buffer_of(b->after.buffer);
+  l.worlds = buffer_of(b->worlds.buffer);
   l.invalid = buffer_of(b->invalid.buffer);
   l.counted = buffer_of(b->counted.buffer);
   return batch_enqueue(scene, "slab_enqueue", b->query, b->count, &options, &l, queue_of(queue),
@@ -196,7 +200,7 @@ static slab_status update_array(slab_scene *scene, uint32_t geometry, const slab
 #define UPDATE_OF_ARRAY(shape, names, noun, rows)                                                           \
   slab_status slab_scene_update_##names##_cl(slab_scene *scene, uint32_t geometry, const slab_span *shapes, \
                                              uint32_t n, cl_uint wait_count, const cl_event *wait) {        \
-    addition a = {"slab_scene_update_" #names "_cl", noun, shape, n, NULL, NULL, NULL, 0, false};           \
+    addition a = {"slab_scene_update_" #names "_cl", noun, shape, n, NULL, NULL, NULL, 0, 0, false};        \
     return update_array(scene, geometry, shapes, rows, wait_count, wait, &a);                               \
   }
 #define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, names, noun, rows)

@@ -142,7 +142,7 @@ static slab_status begin(const char *function, const slab_scene *scene, CUstream
 
 /* ---- casts ---- */
 
-enum { ROOMS = 8 };
+enum { ROOMS = 9 };
 
 static slab_status place_one(const device *d, const char *name, const void *at, size_t size, size_t unit,
                              gpu_buffer *room, gpu_buffer **placed) {
@@ -165,6 +165,8 @@ static slab_status place_all(const device *d, const slab_cuda_batch *b, gpu_buff
     status = place_one(d, "masks", b->masks, n * sizeof *b->masks, SPAN_UNIT, &rooms[5], &l->masks);
   if (status == SLAB_OK && b->after != NULL)
     status = place_one(d, "after", b->after, n * sizeof *b->after, SPAN_UNIT, &rooms[6], &l->after);
+  if (status == SLAB_OK && b->worlds != NULL)
+    status = place_one(d, "worlds", b->worlds, n * sizeof *b->worlds, SPAN_UNIT, &rooms[8], &l->worlds);
   if (status == SLAB_OK && b->invalid != NULL)
     status = place_one(d, "invalid", b->invalid, sizeof *b->invalid, SPAN_UNIT, &rooms[4], &l->invalid);
   if (status == SLAB_OK && b->counted != NULL)
@@ -224,7 +226,7 @@ static slab_status update_array(slab_scene *scene, uint32_t geometry, const void
 #define UPDATE_OF_ARRAY(shape, name, names, noun, rows)                                                         \
   slab_status slab_scene_update_##names##_cuda(slab_scene *scene, uint32_t geometry, const slab_##name *shapes, \
                                                uint32_t n, CUstream stream) {                                   \
-    addition a = {"slab_scene_update_" #names "_cuda", noun, shape, n, NULL, NULL, NULL, 0, false};             \
+    addition a = {"slab_scene_update_" #names "_cuda", noun, shape, n, NULL, NULL, NULL, 0, 0, false};          \
     return update_array(scene, geometry, shapes, rows, stream, &a);                                             \
   }
 #define UPDATE_OF(shape, name, names, noun, rows, form, place, source) \

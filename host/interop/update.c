@@ -69,7 +69,7 @@ static slab_status copy_vertices(const update_call *u, const slab_scene *scene, 
 
 static slab_status take_mesh(slab_scene *scene, uint32_t geometry, const update_call *u, const update_mesh *from,
                              const slab_mesh *mesh) {
-  addition a = {u->function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, false};
+  addition a = {u->function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, 0, false};
   device_copy copy = {0};
   slab_status status = scene_check_mesh(u->function, mesh);
   if (status == SLAB_OK) status = copy_vertices(u, scene, from, &copy);

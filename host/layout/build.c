@@ -25,8 +25,9 @@ enum { BLOCKS_A_PIECE = 1024, NODES_A_PIECE = 1024 };
 /* The primitives of a scene as input of the BVH builder. */
 typedef struct gathered {
   const snapshot *scene;
-  bool collapsed_ones; /* those are gathered, and no others */
-  uint32_t *ids;       /* global primitive ids of those in the BVH, ascending; NULL: all are in it */
+  const layout_part *part; /* of which they are; NULL: of all */
+  bool collapsed_ones;     /* those are gathered, and no others */
+  uint32_t *ids;           /* global primitive ids of those in the BVH, ascending; NULL: all are in it */
   uint32_t count;
   uint32_t *outside[OUTSIDE_LISTS]; /* global primitive ids of the unbounded ones, outside the BVH */
   uint32_t outside_count[OUTSIDE_LISTS];
@@ -47,22 +48,33 @@ static void gather_free(gathered *g) {
   for (int k = 0; k < OUTSIDE_LISTS; k++) free(g->outside[k]);
 }
 
-static size_t count_of_kind(const snapshot *scene, uint32_t kind) {
+/* The runs that are gathered, by number: of no part the geometries. */
+static uint32_t run_count(const gathered *g) { return g->part != NULL ? g->part->count : g->scene->geometries; }
+
+static layout_run run_of(const gathered *g, uint32_t i) {
+  return g->part != NULL ? g->part->runs[i] : (layout_run){i, 0, g->scene->table[i].count};
+}
+
+/* Primitives of a kind, or of all. */
+static size_t count_of_kind(const gathered *g, uint32_t kind, bool any) {
   size_t count = 0;
-  for (uint32_t i = 0; i < scene->geometries; i++)
-    if (scene->table[i].kind == kind) count += scene->table[i].count;
+  for (uint32_t i = 0; i < run_count(g); i++) {
+    const layout_run run = run_of(g, i);
+    if (any || g->scene->table[run.geometry].kind == kind) count += run.count;
+  }
   return count;
 }
 
 /* Whether all primitives of a geometry are in the BVH. */
 static bool all_bounded(const geometry_values *v) { return v->unhit + v->outside == 0; }
 
-/* Lists a geometry's primitives. */
-static void list_geometry(gathered *g, const geometry_entry *entry, const geometry_values *v) {
+/* Lists primitives of a geometry. */
+static void list_geometry(gathered *g, const geometry_entry *entry, const geometry_values *v, uint32_t first,
+                          uint32_t count) {
   const uint32_t rows = primitive_rows(entry->kind);
   const slab_shape kind = (slab_shape)entry->kind;
   float room[ROWS_MOST];
-  for (uint32_t i = 0; i < entry->count; i++) {
+  for (uint32_t i = first; i < first + count; i++) {
     const uint32_t id = entry->global_id_base + i;
     const float *values = all_bounded(v) ? NULL : values_at(v, rows, i, room);
     if (values != NULL && primitive_is_never_hit(kind, values)) {
@@ -79,38 +91,53 @@ static void list_geometry(gathered *g, const geometry_entry *entry, const geomet
   }
 }
 
-static slab_status gather(const snapshot *scene, gathered *g) {
-  bool all = true, held = true;
-  for (uint32_t i = 0; i < scene->geometries; i++)
+static slab_status gather(gathered *g) {
+  const snapshot *scene = g->scene;
+  bool all = g->part == NULL, held = true;
+  for (uint32_t i = 0; i < scene->geometries && all; i++)
     all = all && (scene->table[i].count == 0 || (!is_hidden(scene, i) && all_bounded(scene->values[i])));
   all = all && !g->collapsed_ones;
   if (all) {
     g->count = (uint32_t)scene->primitives;
     return SLAB_OK;
   }
-  const size_t n = scene->primitives + 1;
+  const size_t n = count_of_kind(g, 0, true) + 1;
   g->ids = bvh_allocate(n, sizeof *g->ids);
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
-    g->outside[k] = malloc((count_of_kind(scene, layout_outside_kinds[k]) + 1) * sizeof *g->outside[k]);
+    g->outside[k] = malloc((count_of_kind(g, layout_outside_kinds[k], false) + 1) * sizeof *g->outside[k]);
     held = held && g->outside[k] != NULL;
   }
   if (g->ids == NULL || !held) return fail_memory(n * sizeof *g->ids, "the tree's primitives");
-  for (uint32_t i = 0; i < scene->geometries; i++)
-    if (!is_hidden(scene, i)) list_geometry(g, &scene->table[i], scene->values[i]);
+  for (uint32_t i = 0; i < run_count(g); i++) {
+    const layout_run run = run_of(g, i);
+    if (!is_hidden(scene, run.geometry))
+      list_geometry(g, &scene->table[run.geometry], scene->values[run.geometry], run.first, run.count);
+  }
   return SLAB_OK;
 }
 
 /* ---- bounds ---- */
 
-bvh_bounds layout_bounds(const snapshot *scene) {
-  bvh_bounds all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-  for (uint32_t g = 0; g < scene->geometries; g++) {
-    const geometry_values *v = scene->values[g];
-    for (int k = 0; !is_hidden(scene, g) && k < 3; k++) {
-      if (v->lower[k] < all.lower[k]) all.lower[k] = v->lower[k];
-      if (v->upper[k] > all.upper[k]) all.upper[k] = v->upper[k];
-    }
+static void bounds_grow(const snapshot *scene, uint32_t geometry, bvh_bounds *all) {
+  const geometry_values *v = scene->values[geometry];
+  for (int k = 0; !is_hidden(scene, geometry) && k < 3; k++) {
+    if (v->lower[k] < all->lower[k]) all->lower[k] = v->lower[k];
+    if (v->upper[k] > all->upper[k]) all->upper[k] = v->upper[k];
   }
+}
+
+static const bvh_bounds no_bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
+bvh_bounds layout_bounds(const snapshot *scene) {
+  bvh_bounds all = no_bounds;
+  for (uint32_t g = 0; g < scene->geometries; g++) bounds_grow(scene, g, &all);
+  return all;
+}
+
+/* Of a part those of its geometries, of which it may have some primitives alone. */
+static bvh_bounds gathered_bounds(const gathered *g) {
+  bvh_bounds all = no_bounds;
+  for (uint32_t i = 0; i < run_count(g); i++) bounds_grow(g->scene, run_of(g, i).geometry, &all);
   return all;
 }
 
@@ -344,11 +371,14 @@ static slab_status write_tree(const snapshot *scene, const gathered *g, slab_lay
 }
 
 /* Whether something else than indices makes triangles collapse. */
-static bool lacks_some(const snapshot *scene) {
+static bool lacks_some(const gathered *of) {
+  const snapshot *scene = of->scene;
   bool lacks = false;
-  for (uint32_t g = 0; g < scene->geometries; g++)
+  for (uint32_t i = 0; i < run_count(of); i++) {
+    const uint32_t g = run_of(of, i).geometry;
     lacks = lacks || (scene->table[g].kind == SLAB_TRIANGLE && !is_hidden(scene, g) &&
                       scene->values[g]->unhit > collapsed_by_index(scene->values[g]));
+  }
   return lacks;
 }
 
@@ -360,39 +390,46 @@ uint32_t layout_stack(slab_layout layout, uint32_t depth) {
   return layout == SLAB_LAYOUT_COMPRESSED ? depth : 7 * depth;
 }
 
-void layout_look_through(const snapshot *scene) {
-  for (uint32_t g = 0; g < scene->geometries; g++)
-    if (!is_hidden(scene, g)) values_look(scene->context->threads, scene->values[g], scene->table[g].count);
+static void look(const gathered *of, bool closer) {
+  const snapshot *scene = of->scene;
+  const uint32_t threads = of->part != NULL ? of->part->threads : scene->context->threads;
+  for (uint32_t i = 0; i < run_count(of); i++) {
+    const uint32_t g = run_of(of, i).geometry;
+    if (!is_hidden(scene, g) && (!closer || scene->values[g]->unhit > 0))
+      values_look(threads, scene->values[g], scene->table[g].count);
+  }
 }
 
-void layout_look_closer(const snapshot *scene) {
-  for (uint32_t g = 0; g < scene->geometries; g++)
-    if (!is_hidden(scene, g) && scene->values[g]->unhit > 0)
-      values_look(scene->context->threads, scene->values[g], scene->table[g].count);
-}
+void layout_look_through(const snapshot *scene) { look(&(gathered){.scene = scene}, false); }
+
+void layout_look_closer(const snapshot *scene) { look(&(gathered){.scene = scene}, true); }
 
 /* Builds the BVH of all that is not known to be never hit; where that has collapsed triangles, once more without these.
  * The builder reads all corners anyway, and few scenes have any. */
-static slab_status build(const snapshot *scene, const bvh_options *options, gathered *g, bvh *t) {
+static slab_status build(const snapshot *scene, const layout_part *part, const bvh_options *options, gathered *g,
+                         bvh *t) {
   atomic_bool collapsed = false;
-  *g = (gathered){.scene = scene, .collapsed = &collapsed};
-  layout_look_closer(scene);
-  slab_status status = gather(scene, g);
-  const bvh_input input = {g->count, fill_references, g, layout_bounds(scene), &collapsed};
+  *g = (gathered){.scene = scene, .part = part, .collapsed = &collapsed};
+  look(g, true);
+  slab_status status = gather(g);
+  const bvh_input input = {g->count, fill_references, g, gathered_bounds(g), &collapsed};
   if (status != SLAB_OK || bvh_build(&input, options, t)) return status;
   if (!atomic_load(&collapsed)) return fail_memory(g->count * sizeof(bvh_reference), "the tree");
   gather_free(g);
-  layout_look_through(scene);
-  return build(scene, options, g, t);
+  look(g, false);
+  return build(scene, part, options, g, t);
 }
 
 /* ---- collapsed triangles ---- */
 
-static bool has_collapsed(const snapshot *scene) {
+static bool has_collapsed(const gathered *of) {
+  const snapshot *scene = of->scene;
   bool has = false;
-  for (uint32_t g = 0; g < scene->geometries; g++)
+  for (uint32_t i = 0; i < run_count(of); i++) {
+    const uint32_t g = run_of(of, i).geometry;
     has = has ||
           (scene->table[g].kind == SLAB_TRIANGLE && !is_hidden(scene, g) && values_collapsed(scene->values[g]) > 0);
+  }
   return has;
 }
 
@@ -425,14 +462,14 @@ static slab_status append(slab_layout layout, const bvh_layout *beside, bvh_layo
 }
 
 /* No ray hits collapsed triangles, and points find them: in a BVH of their own, of which rays know nothing. */
-static slab_status build_collapsed(const snapshot *scene, const bvh_options *options, slab_layout layout,
-                                   bvh_layout *out) {
+static slab_status build_collapsed(const snapshot *scene, const layout_part *part, const bvh_options *options,
+                                   slab_layout layout, bvh_layout *out) {
   atomic_bool unused = false;
-  gathered g = {.scene = scene, .collapsed_ones = true, .collapsed = &unused};
+  gathered g = {.scene = scene, .part = part, .collapsed_ones = true, .collapsed = &unused};
   bvh t = {0};
   bvh_layout beside = {0};
-  slab_status status = gather(scene, &g);
-  const bvh_input input = {g.count, fill_references, &g, layout_bounds(scene), NULL};
+  slab_status status = gather(&g);
+  const bvh_input input = {g.count, fill_references, &g, gathered_bounds(&g), NULL};
   if (status == SLAB_OK && !bvh_build(&input, options, &t))
     status = fail_memory(g.count * sizeof(bvh_reference), "the tree");
   if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, &beside);
@@ -444,7 +481,8 @@ static slab_status build_collapsed(const snapshot *scene, const bvh_options *opt
   return status;
 }
 
-slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {
+slab_status bvh_layout_build(const snapshot *scene, const layout_part *part, slab_tree quality, slab_layout layout,
+                             bvh_layout *out) {
   gathered g;
   bvh t = {0};
   *out = (bvh_layout){0};
@@ -452,12 +490,12 @@ slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layo
       .quality = quality == SLAB_TREE_FAST   ? BVH_FAST
                  : quality == SLAB_TREE_HIGH ? BVH_HIGH
                                              : BVH_DEFAULT,
-      .threads = scene->context->threads,
+      .threads = part != NULL ? part->threads : scene->context->threads,
       .leaves = tuning_of(layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves};
-  slab_status status = build(scene, &options, &g, &t);
+  slab_status status = build(scene, part, &options, &g, &t);
   if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, out);
   if (status == SLAB_OK) {
-    out->lacks_some = lacks_some(scene);
+    out->lacks_some = lacks_some(&g);
     out->depth = t.depth;
     out->stack = layout_stack(layout, t.depth);
     out->sah_cost = t.sah_cost;
@@ -466,5 +504,5 @@ slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layo
   }
   bvh_free(&t);
   gather_free(&g);
-  return status == SLAB_OK && has_collapsed(scene) ? build_collapsed(scene, &options, layout, out) : status;
+  return status == SLAB_OK && has_collapsed(&g) ? build_collapsed(scene, part, &options, layout, out) : status;
 }

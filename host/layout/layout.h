@@ -15,8 +15,20 @@ void layout_look_through(const snapshot *);
 /* The same in geometries of which some are known by their indices: there all are told apart by their corners. */
 void layout_look_closer(const snapshot *);
 
-/* The caller frees nodes and blocks, whatever the status. */
-slab_status bvh_layout_build(const snapshot *, slab_tree quality, slab_layout, bvh_layout *);
+/* Primitives of a geometry that follow each other. */
+typedef struct layout_run {
+  uint32_t geometry, first, count;
+} layout_run;
+
+/* Some of a scene's primitives, by their ids: what belongs to one world, or to all. */
+typedef struct layout_part {
+  const layout_run *runs;
+  uint32_t count;
+  uint32_t threads; /* as pool_run takes it */
+} layout_part;
+
+/* part: what the BVH holds; NULL: all that the scene has. The caller frees nodes and blocks, whatever the status. */
+slab_status bvh_layout_build(const snapshot *, const layout_part *part, slab_tree quality, slab_layout, bvh_layout *);
 
 size_t layout_node_size(slab_layout);
 /* Copies n nodes behind `node` others, whose blocks stand behind `unit` units of others. */

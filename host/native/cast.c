@@ -32,7 +32,7 @@ _Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone le
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 
-/* The variant for rays with masks and hits to begin after of their own. */
+/* The variant for rays with masks, worlds and hits to begin after of their own. */
 static const native_variant *own_variant_of(const device_scene *on, native_program program) {
   const native_device *n = on->device->opened;
   return n->of[program][QUERY_TOLD][on->scene->has_instances ? KINDS_own_instances : KINDS_own];
@@ -69,7 +69,7 @@ struct native_flight {
   const native_scene *scene, *beside; /* beside: for brute force, where single rays may be cast so; else NULL */
   const native_variant *flat, *compressed, *attributes; /* NULL: not used */
   const native_variant *own;                            /* of a wide BVH, where `has_own`; else NULL */
-  bool has_own; /* rays have masks or hits to begin after of their own: the variants above are those that know them */
+  bool has_own; /* rays have masks, worlds or hits to begin after of their own: the variants above know them */
   way ways[1 + CHUNK_SAMPLES]; /* the chunk's, and those of its samples */
   uint32_t way_count;          /* 0: a scene without traversals */
   const slab_ray *rays;        /* NULL: pieces of tiles make theirs, of `set` */
@@ -79,7 +79,7 @@ struct native_flight {
   void *results;
   size_t result_size;
   const slab_primitive_id *skips;
-  const uint32_t *masks;
+  const uint32_t *masks, *worlds;
   const slab_short_hit *after;
   cast_uniforms uniforms;
   chunk_memory memory;
@@ -328,18 +328,18 @@ static void run_tiled(flight *f, size_t number) {
   tiles_copy(&f->tiles, &span, false, &own.results, f->results, f->result_size);
 }
 
-/* Rays with masks and hits of their own are cast one by one. */
+/* Rays with masks, worlds and hits of their own are cast one by one. */
 static void run_own(flight *f, size_t number) {
   const native_scene *s = f->scene;
   if (f->flat != NULL)
     f->flat->kernel.own_flat(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips, &f->invalid,
-                             f->uniforms, f->masks, f->after);
+                             f->uniforms, f->masks, f->after, f->worlds);
   else if (f->compressed != NULL)
     f->compressed->kernel.own_compressed(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips,
-                                         &f->invalid, f->uniforms, s->nodes, f->masks, f->after);
+                                         &f->invalid, f->uniforms, s->nodes, f->masks, f->after, f->worlds);
   else
     f->own->kernel.own_wide(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips, &f->invalid,
-                            f->uniforms, s->nodes, NULL, NULL, f->masks, f->after);
+                            f->uniforms, s->nodes, NULL, NULL, f->masks, f->after, f->worlds);
 }
 
 static void run_piece(void *argument, size_t number) {
@@ -472,6 +472,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->skips = f->uniforms.skip ? c->options->skip + of->first : NULL;
   f->has_own = has_own_rays(c->options);
   f->masks = f->has_own && c->options->masks != NULL ? c->options->masks + of->first : NULL;
+  f->worlds = f->has_own && c->options->worlds != NULL ? c->options->worlds + of->first : NULL;
   f->after = f->has_own && c->options->after != NULL ? c->options->after + of->first : NULL;
   f->memory = (chunk_memory){0};
   f->tiled = false;

@@ -20,19 +20,20 @@ typedef void native_wide(size_t work_item, const slab_ray *, void *results, cons
 typedef void native_compressed(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
                                const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
                                volatile uint32_t *invalid, cast_uniforms, const compressed_node *);
-/* Those of rays with masks and hits to begin after of their own; NULL: they have none. */
+/* Those of rays with masks, worlds and hits to begin after of their own; NULL: they have none. */
 typedef void native_own_flat(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
                              const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
                              volatile uint32_t *invalid, cast_uniforms, const uint32_t *masks,
-                             const slab_short_hit *after);
+                             const slab_short_hit *after, const uint32_t *worlds);
 typedef void native_own_wide(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
                              const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
                              volatile uint32_t *invalid, cast_uniforms, const bvh_node *, const uint8_t *fallback,
-                             const uint32_t *sorted, const uint32_t *masks, const slab_short_hit *after);
+                             const uint32_t *sorted, const uint32_t *masks, const slab_short_hit *after,
+                             const uint32_t *worlds);
 typedef void native_own_compressed(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
                                    const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
                                    volatile uint32_t *invalid, cast_uniforms, const compressed_node *,
-                                   const uint32_t *masks, const slab_short_hit *after);
+                                   const uint32_t *masks, const slab_short_hit *after, const uint32_t *worlds);
 typedef void native_pairs(size_t work_item, const slab_ray *, const float *shapes, slab_interval *, uint32_t kind,
                           uint32_t count, uint32_t first);
 typedef void native_rays(size_t work_item, const float *of_rows, const float *normals, const float *of_columns,
@@ -42,21 +43,22 @@ typedef void native_sums(size_t work_item, const slab_ray *, const void *results
                          uint32_t each);
 
 typedef void native_boundary(size_t work_item, const float *points, int32_t *results, const uint32_t *order,
-                             const uint32_t *masks, const float *nodes, const boundary_tree *, uint32_t trees,
-                             uint32_t mask, uint32_t count, uint32_t each);
+                             const uint32_t *masks, const uint32_t *worlds, const float *nodes, const boundary_tree *,
+                             uint32_t trees, uint32_t mask, uint32_t count, uint32_t each);
 
 /* Closest points; of a BVH with its root over collapsed triangles. */
 typedef void native_points_flat(size_t work_item, const float *points, void *results, const uint32_t *order,
-                                const float *radii, const uint32_t *masks, volatile uint32_t *invalid,
-                                const geometry_entry *, const float *blocks, cast_uniforms, float radius);
+                                const float *radii, const uint32_t *masks, const uint32_t *worlds,
+                                volatile uint32_t *invalid, const geometry_entry *, const float *blocks, cast_uniforms,
+                                float radius);
 typedef void native_points_wide(size_t work_item, const float *points, void *results, const uint32_t *order,
-                                const float *radii, const uint32_t *masks, volatile uint32_t *invalid,
-                                const geometry_entry *, const float *blocks, cast_uniforms, float radius,
-                                const bvh_node *, uint32_t collapsed_root);
+                                const float *radii, const uint32_t *masks, const uint32_t *worlds,
+                                volatile uint32_t *invalid, const geometry_entry *, const float *blocks, cast_uniforms,
+                                float radius, const bvh_node *, uint32_t collapsed_root);
 typedef void native_points_compressed(size_t work_item, const float *points, void *results, const uint32_t *order,
-                                      const float *radii, const uint32_t *masks, volatile uint32_t *invalid,
-                                      const geometry_entry *, const float *blocks, cast_uniforms, float radius,
-                                      const compressed_node *, uint32_t collapsed_root);
+                                      const float *radii, const uint32_t *masks, const uint32_t *worlds,
+                                      volatile uint32_t *invalid, const geometry_entry *, const float *blocks,
+                                      cast_uniforms, float radius, const compressed_node *, uint32_t collapsed_root);
 
 /* Declarations of kernels by their program, for the table that cmake/native.cmake writes. */
 #define KERNEL_OF_flat(name) native_flat name

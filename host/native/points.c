@@ -23,7 +23,7 @@ typedef struct points_job {
   native_boundary *boundary; /* NULL: winding numbers stay whole, or others are asked for */
   cast_uniforms uniforms;
   const float *points, *radii;
-  const uint32_t *masks, *order;
+  const uint32_t *masks, *worlds, *order;
   void *results;
   uint32_t invalid, collapsed_root;
 } points_job;
@@ -31,8 +31,8 @@ typedef struct points_job {
 /* Right after, while the points are in the cache. */
 static void run_boundary(const points_job *j, size_t number) {
   const boundary *of = j->cast->boundary;
-  j->boundary(number, j->points, j->results, j->order, j->masks, of->values, of->of_trees, of->trees, j->uniforms.mask,
-              j->uniforms.rays, j->uniforms.rays_each);
+  j->boundary(number, j->points, j->results, j->order, j->masks, j->worlds, of->values, of->of_trees, of->trees,
+              j->uniforms.mask, j->uniforms.rays, j->uniforms.rays_each);
 }
 
 static void run_piece(void *argument, size_t number) {
@@ -40,14 +40,14 @@ static void run_piece(void *argument, size_t number) {
   const native_scene *s = j->scene;
   const float radius = j->cast->points->radius;
   if (j->program == NATIVE_POINTS_FLAT)
-    j->kernel.points_flat(number, j->points, j->results, j->order, j->radii, j->masks, &j->invalid, s->table, s->blocks,
-                          j->uniforms, radius);
+    j->kernel.points_flat(number, j->points, j->results, j->order, j->radii, j->masks, j->worlds, &j->invalid, s->table,
+                          s->blocks, j->uniforms, radius);
   else if (j->program == NATIVE_POINTS_WIDE)
-    j->kernel.points_wide(number, j->points, j->results, j->order, j->radii, j->masks, &j->invalid, s->table, s->blocks,
-                          j->uniforms, radius, s->nodes, j->collapsed_root);
+    j->kernel.points_wide(number, j->points, j->results, j->order, j->radii, j->masks, j->worlds, &j->invalid, s->table,
+                          s->blocks, j->uniforms, radius, s->nodes, j->collapsed_root);
   else
-    j->kernel.points_compressed(number, j->points, j->results, j->order, j->radii, j->masks, &j->invalid, s->table,
-                                s->blocks, j->uniforms, radius, s->nodes, j->collapsed_root);
+    j->kernel.points_compressed(number, j->points, j->results, j->order, j->radii, j->masks, j->worlds, &j->invalid,
+                                s->table, s->blocks, j->uniforms, radius, s->nodes, j->collapsed_root);
   if (j->boundary != NULL) run_boundary(j, number);
 }
 
@@ -79,6 +79,7 @@ slab_status native_cast_points(const cast *c, const device_scene *on, const chun
   j.points = asked->points + 3 * of->first;
   j.radii = asked->radii != NULL ? asked->radii + of->first : NULL;
   j.masks = c->options->masks != NULL ? c->options->masks + of->first : NULL;
+  j.worlds = c->options->worlds != NULL ? c->options->worlds + of->first : NULL;
   j.results = chunk_results(c, of);
   if (c->boundary != NULL) j.boundary = n->of[NATIVE_BOUNDARY][SLAB_CLOSEST][KINDS_all]->kernel.boundary;
   chunk_uniforms(c, of, &j.uniforms);

@@ -9,7 +9,7 @@
 
 typedef struct boundary {
   size_t nodes;            /* of all trees; 1 where there is none */
-  uint32_t trees;          /* one for each mask that geometries with edges have; 0: all meshes are closed */
+  uint32_t trees;          /* one for each mask and world of geometries with edges; 0: all meshes are closed */
   float *values;           /* BOUNDARY_FLOATS of each node */
   boundary_tree *of_trees; /* and an empty one behind them, so that buffers are never empty */
 } boundary;

@@ -52,6 +52,7 @@ typedef struct snapshot {
   uint32_t ids;                                  /* of geometries that were given */
   uint32_t entries, instance_count, model_count; /* entries: of the table: the geometries', then those of models */
   uint32_t levels;                               /* of models in each other, with the scene */
+  uint32_t worlds;                               /* declared. Of a scene with some has_instances is true */
   uint64_t model_set;                            /* a number, the last snapshot's where all models are */
   size_t own_nodes, own_units;                   /* of the BVH: nodes and units of blocks before the models' */
   bool has_instances;                            /* or had: ids are not the indices of entries */

@@ -2,11 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "base/status.h"
 #include "bvh/memory.h"
 #include "device/context.h"
 #include "layout/layout.h"
 #include "scene/models.h"
+#include "scene/worlds.h"
 
 _Static_assert(sizeof(model_entry) == BLOCK_UNIT * sizeof(float), "a model takes a BLOCK_UNIT");
 
@@ -22,7 +24,8 @@ typedef struct model_arrays {
 typedef struct assembly {
   snapshot *scene;
   bvh_layout *out;
-  model_arrays *models; /* each once */
+  const world_content *worlds; /* NULL: the scene has none */
+  model_arrays *models;        /* each once */
   uint32_t count;
   size_t nodes, units, entries, instances, elements; /* of the whole; elements: of its array of models */
 } assembly;
@@ -55,13 +58,32 @@ static slab_status take_model(model_arrays *m) {
     m->tree = s->bvh;
     return SLAB_OK;
   }
-  return bvh_layout_build(s, s->tree == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : s->tree, layout_of(s), &m->tree);
+  return bvh_layout_build(s, NULL, s->tree == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : s->tree, layout_of(s), &m->tree);
 }
 
 static uint32_t index_of_model(const assembly *a, const snapshot *of) {
   uint32_t i = 0;
   while (i < a->count && a->models[i].of != of) i++;
   return i;
+}
+
+/* Units of the gates that worlds list. */
+static size_t lane_units(const snapshot *s, uint32_t lanes) {
+  const block_form form = block_form_of(layout_of(s));
+  return (size_t)(lanes / form.width) * block_units(form, SHAPE_INSTANCE);
+}
+
+/* Counts what the worlds have. */
+static void count_worlds(assembly *a) {
+  const snapshot *s = a->scene;
+  for (uint32_t i = 0; i < a->worlds->count; i++) {
+    const bvh_layout *t = &a->worlds->parts[i].tree;
+    a->nodes += node_count(s, t);
+    a->units += t->floats / floats_a_unit(s);
+    if (t->depth > a->out->depth) a->out->depth = t->depth;
+  }
+  a->units += lane_units(s, a->worlds->lane_begin[s->worlds + 1]);
+  a->elements += s->worlds;
 }
 
 /* Lists the models, and counts what they have. */
@@ -86,6 +108,7 @@ static slab_status list_models(assembly *a) {
     if (m->tree.stack > stack) stack = m->tree.stack;
     a->scene->kinds |= of->kinds;
   }
+  if (a->worlds != NULL) count_worlds(a);
   a->out->stack = stack_with(layout_of(s), a->out->depth, stack);
   return status;
 }
@@ -158,6 +181,65 @@ static uint32_t write_instances(const assembly *a, const whole *to) {
   return at;
 }
 
+/* Copies the BVH of a world. */
+static void copy_part(const snapshot *s, const world_part *p, const whole *to, model_entry *entry) {
+  const size_t unit = floats_a_unit(s);
+  layout_copy_nodes(layout_of(s), p->tree.nodes, node_count(s, &p->tree), to->nodes, to->node, to->unit);
+  memcpy(to->blocks + to->unit * unit, p->tree.blocks, p->tree.floats * sizeof *to->blocks);
+  entry->root = (uint32_t)to->node;
+  if (p->tree.collapsed_root != 0) entry->collapsed_root = (uint32_t)to->node + p->tree.collapsed_root;
+  memcpy(entry->outside, p->tree.outside, sizeof entry->outside);
+  for (int k = 0; k < OUTSIDE_LISTS; k++) entry->outside[k].first += (uint32_t)to->unit;
+}
+
+typedef struct gates_listing {
+  const snapshot *scene;
+  const world_content *worlds;
+  size_t units; /* of a block */
+  size_t unit;  /* of the first */
+  float *blocks;
+} gates_listing;
+
+/* Writes blocks of gates, for the ids of their lanes. */
+static void list_gates(void *argument, size_t first, size_t end) {
+  const gates_listing *l = argument;
+  const block_form form = block_form_of(layout_of(l->scene));
+  for (size_t b = first; b < end; b++) {
+    const size_t unit = l->unit + b * l->units;
+    uint32_t *ids = (uint32_t *)(l->blocks + unit * form.unit) + BOX_ROWS * form.width;
+    memset(ids, 0, (l->units * form.unit - BOX_ROWS * form.width) * sizeof *ids);
+    memcpy(ids, l->worlds->lanes + b * form.width, form.width * sizeof *ids);
+  }
+  const block_writing writing = {l->scene, form, l->blocks, l->blocks, 0};
+  blocks_write(&writing, SHAPE_INSTANCE, (uint32_t)(l->unit + first * l->units), (uint32_t)(end - first), NULL);
+}
+
+enum { GATES_A_PIECE = 256 };
+
+/* Writes what belongs to the worlds, and their entries behind those of the models. */
+static void put_worlds(const assembly *a, whole *to) {
+  const snapshot *s = a->scene;
+  const world_content *w = a->worlds;
+  const block_form form = block_form_of(layout_of(s));
+  model_entry *entries = &to->models[to->model] - 1; /* worlds count from 1 */
+  for (uint32_t world = 1; world <= s->worlds; world++)
+    entries[world] = (model_entry){.entries = s->geometries, .geometries = s->ids, .root = ROOT_NONE};
+  for (uint32_t i = 0; i < w->count; i++) {
+    const world_part *p = &w->parts[i];
+    copy_part(s, p, to, &entries[p->world]);
+    to->node += node_count(s, &p->tree);
+    to->unit += p->tree.floats / floats_a_unit(s);
+  }
+  const gates_listing l = {s, w, block_units(form, SHAPE_INSTANCE), to->unit, to->blocks};
+  pool_loop(s->context->threads, w->lane_begin[s->worlds + 1] / form.width, GATES_A_PIECE, list_gates, (void *)&l);
+  for (uint32_t world = 1; world <= s->worlds; world++) {
+    const uint32_t first = w->lane_begin[world], lanes = w->lane_begin[world + 1] - first;
+    if (lanes == 0) continue;
+    entries[world].outside[OUTSIDE_INSTANCES] =
+        (bvh_outside){(uint32_t)(to->unit + lane_units(s, first)), lanes / form.width};
+  }
+}
+
 /* The scene's own are there already. It is model 0. */
 static void assemble(const assembly *a, bool has_models, whole *to) {
   const snapshot *s = a->scene;
@@ -180,6 +262,7 @@ static void assemble(const assembly *a, bool has_models, whole *to) {
     to->instance += m->of->instance_count;
     to->model += m->of->model_count;
   }
+  if (a->worlds != NULL) put_worlds(a, to);
 }
 
 /* Makes room for the whole, unless it is there. */
@@ -227,16 +310,23 @@ static slab_status put_together(assembly *a) {
   s->table = to.table;
   s->entries = (uint32_t)a->entries;
   s->instance_count = (uint32_t)a->instances;
-  s->model_count = (uint32_t)a->elements;
+  s->model_count = (uint32_t)(a->elements - s->worlds);
   s->uniforms.instances = (uint32_t)begin;
   s->uniforms.models = (uint32_t)(begin + a->instances);
+  s->uniforms.worlds = s->worlds;
+  s->uniforms.world_models = s->model_count - 1;
   a->out->model_set = s->model_set;
   return SLAB_OK;
 }
 
-slab_status assembly_append(snapshot *s, bvh_layout *out) {
-  assembly a = {
-      .scene = s, .out = out, .nodes = s->own_nodes, .units = s->own_units, .entries = s->geometries, .elements = 1};
+slab_status assembly_append(snapshot *s, const world_content *worlds, bvh_layout *out) {
+  assembly a = {.scene = s,
+                .out = out,
+                .worlds = worlds,
+                .nodes = s->own_nodes,
+                .units = s->own_units,
+                .entries = s->geometries,
+                .elements = 1};
   a.models = calloc(s->geometries + (size_t)1, sizeof *a.models);
   slab_status status =
       a.models == NULL ? fail_memory(s->geometries * sizeof *a.models, "the list of models") : list_models(&a);

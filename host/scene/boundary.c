@@ -194,7 +194,7 @@ static slab_status walk_loop(const corners *c, leaving *at, uint32_t from, loop 
   return status == SLAB_OK ? loops_add(l, one) : status;
 }
 
-static slab_status find_loops(const corners *c, const edge_list *e, uint32_t mask, loops *l) {
+static slab_status find_loops(const corners *c, const edge_list *e, uint32_t mask, uint32_t world, loops *l) {
   size_t *begin = calloc(2 * c->count + 2, sizeof *begin);
   leaving at = {begin, NULL, malloc(e->count * sizeof *at.to + 1)};
   slab_status status = begin == NULL || at.to == NULL ? fail_memory(e->count * sizeof *at.to, "a boundary") : SLAB_OK;
@@ -210,7 +210,7 @@ static slab_status find_loops(const corners *c, const edge_list *e, uint32_t mas
   }
   for (size_t n = 0; n < c->count && status == SLAB_OK; n++)
     while (at.first[n] < at.end[n] && status == SLAB_OK)
-      status = walk_loop(c, &at, (uint32_t)n, &(loop){.mask = mask}, l);
+      status = walk_loop(c, &at, (uint32_t)n, &(loop){.mask = mask, .world = world}, l);
   free(begin);
   free(at.to);
   return status;
@@ -226,7 +226,7 @@ static slab_status loops_of_mesh(const geometry_values *v, uint32_t count, uint3
                  "the boundary of a mesh of %u triangles is not looked for: 1,431,655,765 are the most", count)
           : number_corners(v, count, &c, &numbers);
   if (status == SLAB_OK) status = find_edges(numbers, 3 * (size_t)count, c.count, &left);
-  if (status == SLAB_OK && left.count > 0) status = find_loops(&c, &left, mask, l);
+  if (status == SLAB_OK && left.count > 0) status = find_loops(&c, &left, mask, v->world, l);
   free(numbers);
   free(left.list);
   corners_free(&c);

@@ -289,20 +289,23 @@ static slab_status build_node(builder *b, const span *s, uint32_t depth, size_t 
   return status;
 }
 
-/* A tree for each mask. */
+static bool are_seen_alike(const loop *a, const loop *b) { return a->mask == b->mask && a->world == b->world; }
+
+/* A tree for each mask in each world. */
 slab_status boundary_build(loops *l, boundary *to) {
   builder b = {.loops = l};
   slab_status status = SLAB_OK;
-  for (size_t i = 0; i < l->count; i++) l->list[i].key = l->list[i].mask;
+  for (size_t i = 0; i < l->count; i++) l->list[i].key = l->list[i].world * 0x1p32 + l->list[i].mask;
   if (l->count > 0) qsort(l->list, l->count, sizeof *l->list, by_key); /* of no list it is undefined */
-  for (size_t i = 0; i < l->count; i++) to->trees += i == 0 || l->list[i].mask != l->list[i - 1].mask;
+  for (size_t i = 0; i < l->count; i++) to->trees += i == 0 || !are_seen_alike(&l->list[i], &l->list[i - 1]);
   to->of_trees = calloc(to->trees + (size_t)1, sizeof *to->of_trees);
   if (to->of_trees == NULL) status = fail_memory(to->trees * sizeof *to->of_trees, "a boundary");
   for (size_t i = 0, end, tree = 0; i < l->count && status == SLAB_OK; i = end, tree++) {
     size_t root = 0;
-    for (end = i + 1; end < l->count && l->list[end].mask == l->list[i].mask;) end++;
+    for (end = i + 1; end < l->count && are_seen_alike(&l->list[end], &l->list[i]);) end++;
     const span all = span_of_loops(&b, i, end);
     to->of_trees[tree].mask = l->list[i].mask;
+    to->of_trees[tree].world = l->list[i].world;
     status = build_node(&b, &all, 0, &root);
     to->of_trees[tree].root = (uint32_t)root;
   }

@@ -8,7 +8,7 @@
 typedef struct loop {
   size_t begin; /* of its vertices, of which the last is the first again */
   size_t edges;
-  uint32_t mask;
+  uint32_t mask, world;
   double center[3], key; /* key: by which loops are sorted */
 } loop;
 
@@ -23,7 +23,7 @@ typedef struct loops {
 /* Room for one element more, of `each` bytes, in a list that is full or not. NULL after a failure, which leaves it. */
 void *boundary_room(void *list, size_t count, size_t *room, size_t each);
 
-/* Makes a tree for each mask. Sorts the loops. After a failure the caller frees what there is. */
+/* Makes a tree for each mask in each world. Sorts the loops. After a failure the caller frees what there is. */
 slab_status boundary_build(loops *, boundary *);
 
 #endif

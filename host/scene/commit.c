@@ -74,7 +74,9 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
   s->geometries = s->entries = scene->geometries;
   s->ids = (uint32_t)scene->ids;
   s->levels = s->model_count = 1;
-  s->has_instances = s->ids != s->geometries; /* also where all were removed: kernels for others take indices for ids */
+  s->worlds = scene->worlds;
+  /* also where all were removed: kernels for others take indices for ids */
+  s->has_instances = s->ids != s->geometries || s->worlds > 0;
   s->kinds = numbered == NULL ? 0 : numbered->kinds; /* what leaves have room for */
   for (uint32_t g = 0; g < s->geometries; g++) {
     s->table[g] = entry_of(scene, numbered, g, s->primitives);
@@ -178,7 +180,7 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
     status = bvh_layout_refit(s, last, &t, &holds);
   }
   holds = holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost);
-  if (status == SLAB_OK && holds && s->has_instances) status = assembly_append(s, &t);
+  if (status == SLAB_OK && holds && s->has_instances) status = assembly_append(s, NULL, &t);
   if (status == SLAB_OK && holds) {
     status = snapshot_upload_tree(s, &t);
     if (status == SLAB_OK) *made = s;
@@ -195,7 +197,7 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
 /* Whether the last BVH may hold the scene. */
 static bool may_refit(const slab_scene *scene, const slab_build_options *options) {
   const snapshot *last = atomic_load(&scene->committed);
-  return last != NULL && last->has_bvh && last->tree != SLAB_TREE_FLAT && !scene->grown &&
+  return last != NULL && last->has_bvh && last->tree != SLAB_TREE_FLAT && !scene->grown && scene->worlds == 0 &&
          options->update != SLAB_UPDATE_REBUILD && options->tree != SLAB_TREE_FLAT;
 }
 

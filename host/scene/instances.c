@@ -77,10 +77,15 @@ static slab_status instances_finish(const char *function, slab_status status, in
 }
 
 slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
-                           uint32_t n, uint32_t visible, instance_group **group) {
+                           uint32_t n, uint32_t visible, const instance_worlds *worlds, instance_group **group) {
   instance_group *made = instances_create(model, geometries, n, visible);
   if (made == NULL) return fail_instances(n);
-  return instances_finish(function, instances_fill(function, transforms, made), made, group);
+  const slab_status status = instances_fill(function, transforms, made);
+  for (uint32_t i = 0; status == SLAB_OK && i < n; i++)
+    made->instances[i].world = worlds->last != NULL   ? worlds->last->instances[i].world
+                               : worlds->each != NULL ? worlds->each[i]
+                                                      : worlds->all;
+  return instances_finish(function, status, made, group);
 }
 
 slab_status instances_restore(const char *function, slab_scene *model, const instance_entry *instances, uint32_t n,

@@ -40,8 +40,11 @@ slab_status model_allows(const char *function, slab_status status, const instanc
  * SHAPE_INSTANCE. NULL: memory is short. */
 geometry_values *gates_of(const slab_context *, const instance_group *, const model_measure *);
 
-/* Adds the models of a scene with instances to its table and to its BVH, whose arrays begin with that scene's own. They
- * may have the size of the whole, and its models already. */
-slab_status assembly_append(snapshot *, bvh_layout *);
+struct world_content;
+
+/* Adds the models of a scene with instances to its table and to its BVH, whose arrays begin with that scene's own, and
+ * what belongs to its worlds. They may have the size of the whole, and its models already. worlds: NULL where it has
+ * none. */
+slab_status assembly_append(snapshot *, const struct world_content *worlds, bvh_layout *);
 
 #endif

@@ -77,17 +77,25 @@ static slab_status check_room(const slab_scene *scene, const char *function, uin
   return SLAB_OK;
 }
 
+/* Whether the scene has a world that something is to belong to. */
+static slab_status check_world(const slab_scene *scene, const char *function, uint32_t world) {
+  if (world <= scene->worlds) return SLAB_OK;
+  return fail(SLAB_INVALID_ARGUMENT, "%s: world is %u, and the scene has %u", function, world, scene->worlds);
+}
+
 /* Adds a geometry. The scene does not change before every primitive is accepted. */
 static slab_status add(slab_scene *scene, addition *a, const slab_geometry_options *options, uint32_t *geometry) {
   static const slab_geometry_options defaults;
   if (options == NULL) options = &defaults;
   slab_status status = check_array(scene, a);
   if (status == SLAB_OK) status = check_room(scene, a->function, a->count, 1);
+  if (status == SLAB_OK) status = check_world(scene, a->function, options->world);
   if (status != SLAB_OK) return status;
   ARITHMETIC callers = arithmetic_begin();
   added_geometry added = {.kind = (uint32_t)a->kind, .count = a->count, .enabled = true};
   uint32_t dropped = 0;
   a->mask = options->mask == 0 ? UINT32_MAX : options->mask;
+  a->world = options->world;
   a->drops = options->skip_invalid != 0;
   if ((status = scene_reserve(scene, scene->geometries + 1)) != SLAB_OK) return status;
   if ((status = values_take(scene->context->threads, a, &added.values, &dropped)) != SLAB_OK) return status;
@@ -99,11 +107,11 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
 
 /* slab_scene_add_planes, slab_scene_add_spheres and so on. Triangles come as meshes: below. */
 #define ADD_OF_MESH(shape, name, names, noun)
-#define ADD_OF_ARRAY(shape, name, names, noun)                                                            \
-  slab_status slab_scene_add_##names(slab_scene *scene, const slab_##name *shapes, uint32_t n,            \
-                                     const slab_geometry_options *options, uint32_t *geometry) {          \
-    addition a = {"slab_scene_add_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, false}; \
-    return add(scene, &a, options, geometry);                                                             \
+#define ADD_OF_ARRAY(shape, name, names, noun)                                                               \
+  slab_status slab_scene_add_##names(slab_scene *scene, const slab_##name *shapes, uint32_t n,               \
+                                     const slab_geometry_options *options, uint32_t *geometry) {             \
+    addition a = {"slab_scene_add_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, 0, false}; \
+    return add(scene, &a, options, geometry);                                                                \
   }
 #define ADD_OF(shape, name, names, noun, rows, form, place, source) ADD_OF_##source(shape, name, names, noun)
 SHAPES(ADD_OF)
@@ -124,7 +132,7 @@ slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const 
   const char *function = "slab_scene_add_mesh";
   const slab_status status = scene_check_mesh(function, mesh);
   if (status != SLAB_OK) return status;
-  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, false};
+  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, 0, false};
   return add(scene, &a, options, geometry);
 }
 
@@ -187,6 +195,7 @@ slab_status scene_update(slab_scene *scene, uint32_t geometry, addition *a) {
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u vertices for the indices of geometry %u, which are of %u", a->function,
                 a->mesh->vertex_count, geometry, a->indices->vertex_count);
   a->mask = of->values->mask;
+  a->world = of->values->world;
   a->drops = of->values->drops;
   if ((status = values_take(scene->context->threads, a, &made, &unused)) != SLAB_OK) return status;
   values_release(of->values);
@@ -199,7 +208,7 @@ slab_status scene_update(slab_scene *scene, uint32_t geometry, addition *a) {
 #define UPDATE_OF_MESH(shape, name, names, noun)
 #define UPDATE_OF_ARRAY(shape, name, names, noun)                                                                      \
   slab_status slab_scene_update_##names(slab_scene *scene, uint32_t geometry, const slab_##name *shapes, uint32_t n) { \
-    addition a = {"slab_scene_update_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, false};           \
+    addition a = {"slab_scene_update_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, 0, false};        \
     return scene_update(scene, geometry, &a);                                                                          \
   }
 #define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, name, names, noun)
@@ -210,7 +219,7 @@ slab_status slab_scene_update_mesh(slab_scene *scene, uint32_t geometry, const s
   const char *function = "slab_scene_update_mesh";
   const slab_status status = scene_check_mesh(function, mesh);
   if (status != SLAB_OK) return status;
-  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, false};
+  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, 0, false};
   return scene_update(scene, geometry, &a);
 }
 
@@ -235,6 +244,36 @@ slab_status slab_scene_remove(slab_scene *scene, uint32_t geometry) {
   of->group = NULL;
   scene->primitives -= of->count;
   scene->changed = true;
+  return SLAB_OK;
+}
+
+/* ---- worlds ---- */
+
+/* The highest world that a geometry, or one of its instances, belongs to. */
+static uint32_t highest_world(const added_geometry *a) {
+  uint32_t highest = values_world(a->values);
+  for (uint32_t i = 0; a->group != NULL && i < a->group->count; i++)
+    if (a->group->instances[i].world > highest) highest = a->group->instances[i].world;
+  return highest;
+}
+
+slab_status slab_scene_set_worlds(slab_scene *scene, uint32_t worlds) {
+  const char *function = "slab_scene_set_worlds";
+  const slab_status status = scene_check(scene, function);
+  if (status != SLAB_OK) return status;
+  if (worlds > SLAB_WORLDS)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u worlds are too many: a scene has %u at most", function, worlds,
+                SLAB_WORLDS);
+  if (worlds > 0 && scene->is_model)
+    return fail(SLAB_INVALID_STATE, "%s: the scene is a model of another one, and a model has no worlds", function);
+  for (uint32_t g = 0; worlds < scene->worlds && g < scene->geometries; g++) {
+    const uint32_t highest = highest_world(&scene->added[g]);
+    if (highest > worlds)
+      return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u has something in world %u, beyond %u", function,
+                  scene->added[g].id, highest, worlds);
+  }
+  if (worlds != scene->worlds) scene->changed = scene->grown = true;
+  scene->worlds = worlds;
   return SLAB_OK;
 }
 
@@ -274,6 +313,8 @@ static slab_status check_model(const slab_scene *scene, const char *function, co
     return fail(SLAB_INVALID_ARGUMENT, "%s: model is the scene itself, or contains it, now or at its last commit",
                 function);
   if (atomic_load(&model->committed) == NULL) return fail(SLAB_INVALID_STATE, "%s: model is not committed", function);
+  if (model->worlds > 0)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model has %u worlds, and a model has none", function, model->worlds);
   if (model->grown) return fail(SLAB_INVALID_STATE, "%s: model has geometries that are not committed", function);
   return SLAB_OK;
 }
@@ -290,6 +331,22 @@ slab_status scene_check_levels(const char *function, slab_scene *model) {
   return SLAB_OK;
 }
 
+static slab_status check_instance_worlds(const slab_scene *scene, const char *function,
+                                         const slab_geometry_options *options, uint32_t n, instance_worlds *worlds) {
+  *worlds = (instance_worlds){.all = options == NULL ? 0 : options->world};
+  slab_status status = check_world(scene, function, worlds->all);
+  if (status != SLAB_OK || options == NULL || options->worlds == NULL) return status;
+  if (worlds->all != 0)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: world is %u, and worlds are given; it must be 0 then", function,
+                worlds->all);
+  worlds->each = options->worlds;
+  for (uint32_t i = 0; i < n; i++)
+    if (options->worlds[i] > scene->worlds)
+      return fail(SLAB_INVALID_ARGUMENT, "%s: worlds[%u] is %u, and the scene has %u", function, i, options->worlds[i],
+                  scene->worlds);
+  return SLAB_OK;
+}
+
 slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const float *transforms, uint32_t n,
                                      const slab_geometry_options *options, uint32_t *geometry) {
   const char *function = "slab_scene_add_instances";
@@ -297,12 +354,14 @@ slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const
   slab_status status = check_transforms(scene, function, transforms, n);
   if (status == SLAB_OK) status = check_model(scene, function, model);
   if (status == SLAB_OK) status = scene_check_levels(function, model);
+  instance_worlds worlds;
+  if (status == SLAB_OK) status = check_instance_worlds(scene, function, options, n, &worlds);
   if (status == SLAB_OK) status = check_room(scene, function, n, n * model->ids);
   if (status == SLAB_OK) status = scene_reserve(scene, scene->geometries + 1);
   if (status != SLAB_OK) return status;
   added_geometry added = {.kind = SHAPE_INSTANCE, .count = n, .enabled = true};
   const uint32_t visible = options == NULL || options->mask == 0 ? UINT32_MAX : options->mask;
-  status = instances_take(function, model, (uint32_t)model->ids, transforms, n, visible, &added.group);
+  status = instances_take(function, model, (uint32_t)model->ids, transforms, n, visible, &worlds, &added.group);
   if (status != SLAB_OK) return status;
   model->is_model = true;
   if (geometry != NULL) *geometry = (uint32_t)scene->ids;
@@ -321,7 +380,9 @@ static slab_status find_instances(const slab_scene *scene, const char *function,
 /* Takes new transforms beside those that a geometry has. */
 static slab_status take_moved(const char *function, added_geometry *of, const float *transforms) {
   const instance_group *last = of->group;
-  return instances_take(function, last->model, last->geometries, transforms, of->count, last->mask, &of->moved);
+  const instance_worlds worlds = {.last = last};
+  return instances_take(function, last->model, last->geometries, transforms, of->count, last->mask, &worlds,
+                        &of->moved);
 }
 
 static void put_moved(slab_scene *scene, added_geometry *of) {

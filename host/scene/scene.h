@@ -37,7 +37,8 @@ struct slab_scene {
   added_geometry *added; /* in the order of their ids */
   uint32_t geometries, capacity;
   uint64_t ids;                  /* given so far */
-  bool is_model;                 /* scenes have it as a model: its ids are all given */
+  bool is_model;                 /* scenes have it as a model: its ids are all given, and it has no worlds */
+  uint32_t worlds;               /* declared */
   uint64_t primitives;           /* of geometries that are not removed */
   bool changed, grown;           /* since the last commit: in any way; by a geometry */
   _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */

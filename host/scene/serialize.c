@@ -29,7 +29,7 @@
 
 #define ALIGN 64
 /* Version of this header, serialized_geometry, instance_entry, bvh_node and the blocks. It changes with any of them. */
-#define SERIALIZED_VERSION 4
+#define SERIALIZED_VERSION 5
 #define SERIALIZED_BYTE_ORDER 0x01020304u
 
 typedef struct serialized_header {
@@ -39,6 +39,7 @@ typedef struct serialized_header {
   uint64_t checksum; /* of all bytes from the first scene to the end of this one; the checksum itself counts as 0 */
   uint64_t geometries, floats;
   uint64_t tree;              /* slab_tree */
+  uint64_t worlds;            /* declared; of a model 0 */
   uint64_t nodes, bvh_floats; /* nodes 0: flat, or not a wide BVH */
   uint64_t collapsed_root;    /* as in bvh_layout */
   bvh_outside outside[OUTSIDE_KINDS];
@@ -53,6 +54,7 @@ typedef struct serialized_geometry {
   uint32_t vertices;          /* of the mesh, where there are indices */
   uint32_t model;             /* of instances: which of the scenes before this one */
   uint32_t ids;               /* of geometries, that it takes */
+  uint32_t world;             /* of primitives; instances have their own */
 } serialized_geometry;
 
 enum {
@@ -162,6 +164,7 @@ static serialized_header describe(const snapshot *scene) {
   h.geometries = scene->geometries;
   for (uint32_t g = 0; g < scene->geometries; g++) h.floats += geometry_words(scene, g);
   h.tree = (uint64_t)scene->tree;
+  h.worlds = scene->worlds;
   h.nodes = packs_tree(scene) ? scene->bvh.node_bytes / sizeof(bvh_node) : 0;
   h.bvh_floats = packs_tree(scene) ? scene->bvh.floats : 0;
   h.collapsed_root = packs_tree(scene) ? scene->bvh.collapsed_root : 0;
@@ -192,6 +195,7 @@ static serialized_geometry geometry_now(const packing *p, const snapshot *scene,
   now.state = v == NULL ? GEOMETRY_REMOVED : is_hidden(scene, g) ? 0 : GEOMETRY_ENABLED;
   if (v == NULL) return now;
   now.mask = v->mask;
+  now.world = v->world;
   if (v->drops) now.state |= GEOMETRY_DROPS;
   if (v->indexed) now.state |= GEOMETRY_INDEXED;
   if (v->indices != NULL) now.state |= GEOMETRY_HAS_INDICES;
@@ -314,8 +318,8 @@ static slab_status check_header(const char *bytes, size_t size, uint64_t before,
                 (unsigned long long)h->bytes);
   /* none exceeds the size of the whole, so that sums of a few cannot overflow */
   if (h->geometries > size || h->floats > size || h->nodes > size || h->bvh_floats > size ||
-      h->geometries > UINT32_MAX || h->nodes > UINT32_MAX || h->tree > SLAB_TREE_HIGH || parts_of(h).end > size ||
-      checksum_of(before, bytes, parts_of(h).end) != h->checksum)
+      h->geometries > UINT32_MAX || h->nodes > UINT32_MAX || h->tree > SLAB_TREE_HIGH || h->worlds > SLAB_WORLDS ||
+      parts_of(h).end > size || checksum_of(before, bytes, parts_of(h).end) != h->checksum)
     return refuse("the packed scene is damaged");
   return SLAB_OK;
 }
@@ -336,6 +340,8 @@ static slab_status check_headers(const char *bytes, size_t size, uint32_t *count
 }
 
 static slab_status refuse_table(void) { return refuse("the packed scene's table does not fit its primitives"); }
+
+static slab_status refuse_world(void) { return refuse("the packed scene has no such world"); }
 
 /* Values as they were packed, which begin at *at and end within `floats`. */
 static slab_status take_values(const slab_context *context, const serialized_geometry *g, const float *from,
@@ -362,6 +368,7 @@ static slab_status take_values(const slab_context *context, const serialized_geo
   memcpy(v->values, from + *at, size * sizeof *from);
   *at += size + list;
   v->mask = g->mask;
+  v->world = g->world;
   v->drops = (g->state & GEOMETRY_DROPS) != 0;
   values_measure(context->threads, v, (slab_shape)g->kind, g->count);
   *values = v;
@@ -375,19 +382,22 @@ typedef struct unpacking {
 } unpacking;
 
 /* Instances as they were packed, the same way. */
-static slab_status take_instances(const unpacking *u, const serialized_geometry *g, const float *from, uint64_t floats,
-                                  uint64_t *at, instance_group **group) {
+static slab_status take_instances(const unpacking *u, const slab_scene *scene, const serialized_geometry *g,
+                                  const float *from, uint64_t floats, uint64_t *at, instance_group **group) {
   const size_t size = instance_words(g->count);
   if (size > floats - *at || g->model >= u->count) return refuse_table();
   slab_scene *model = u->scenes[g->model];
-  if (g->ids != g->count * model->ids) return refuse_table();
+  if (g->ids != g->count * model->ids || model->worlds > 0) return refuse_table();
   slab_status status = scene_check_levels("slab_scene_unpack", model);
   if (status == SLAB_OK)
     status = instances_restore("slab_scene_unpack", model, (const instance_entry *)(const void *)(from + *at), g->count,
                                g->mask, group);
-  if (status == SLAB_OK) model->is_model = true;
+  if (status != SLAB_OK) return status;
+  model->is_model = true;
   *at += size;
-  return status;
+  for (uint32_t i = 0; i < g->count; i++)
+    if ((*group)->instances[i].world > scene->worlds) return refuse_world();
+  return SLAB_OK;
 }
 
 /* A geometry as it was packed. */
@@ -396,9 +406,15 @@ static slab_status take_geometry(const unpacking *u, slab_scene *scene, const se
   added_geometry added = {.kind = g->kind, .count = g->count, .enabled = (g->state & GEOMETRY_ENABLED) != 0};
   slab_status status = SLAB_OK;
   if ((g->state & GEOMETRY_REMOVED) == 0)
-    status = g->kind == SHAPE_INSTANCE ? take_instances(u, g, from, floats, at, &added.group)
+    status = g->kind == SHAPE_INSTANCE ? take_instances(u, scene, g, from, floats, at, &added.group)
                                        : take_values(scene->context, g, from, floats, at, &added.values);
-  if (status == SLAB_OK) scene_append(scene, &added, g->ids);
+  if (status == SLAB_OK && g->world > scene->worlds) status = refuse_world();
+  if (status == SLAB_OK) {
+    scene_append(scene, &added, g->ids);
+    return SLAB_OK;
+  }
+  values_release(added.values);
+  instances_release(added.group);
   return status;
 }
 
@@ -477,6 +493,7 @@ static slab_status take(const unpacking *u, slab_scene *scene, const serialized_
   const double begin = seconds_now();
   snapshot *numbered = snapshot_create(scene->context, (uint32_t)h->geometries);
   if (numbered == NULL) return fail_memory(h->geometries * sizeof *numbered->table, "the geometry table");
+  scene->worlds = (uint32_t)h->worlds;
   slab_status status =
       take_geometries(u, scene, h, (const void *)(bytes + p.table), (const void *)(bytes + p.blocks), numbered);
   if (status == SLAB_OK) status = take_snapshot(scene, h, bytes, numbered, begin);

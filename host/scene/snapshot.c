@@ -15,6 +15,7 @@
 #include "os/thread.h"
 #include "scene/models.h"
 #include "scene/snapshot.h"
+#include "scene/worlds.h"
 #include "shapes/values.h"
 
 /* ---- creating ---- */
@@ -175,15 +176,28 @@ static void open_bounds(slab_layout layout, bvh_layout *t) {
       }
 }
 
+/* Builds the scene's own BVH, of what belongs to all, and those of its worlds. */
+static slab_status build_worlds(const snapshot *scene, world_content *worlds, bvh_layout *t) {
+  *t = (bvh_layout){0};
+  slab_status status = worlds_list(scene, worlds);
+  if (status != SLAB_OK) return status;
+  const layout_part common = worlds_common(scene, worlds);
+  status = bvh_layout_build(scene, &common, scene->tree, scene->context->layout, t);
+  return status == SLAB_OK ? worlds_build(scene, scene->tree, worlds) : status;
+}
+
 /* Builds the BVH once, for all devices. */
 static slab_status upload_built(snapshot *scene) {
+  world_content worlds = {0};
   bvh_layout t;
-  slab_status status = bvh_layout_build(scene, scene->tree, scene->context->layout, &t);
+  slab_status status = scene->worlds > 0 ? build_worlds(scene, &worlds, &t)
+                                         : bvh_layout_build(scene, NULL, scene->tree, scene->context->layout, &t);
   if (status == SLAB_OK && scene->has_instances) {
     scene->own_nodes = t.node_bytes / layout_node_size(scene->context->layout);
     scene->own_units = t.floats / block_form_of(scene->context->layout).unit;
-    status = assembly_append(scene, &t);
+    status = assembly_append(scene, scene->worlds > 0 ? &worlds : NULL, &t);
   }
+  worlds_free(&worlds);
   if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(scene->context->layout, &t);
   scene->built_cost = t.sah_cost;
   t.build = scene->build;

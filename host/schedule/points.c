@@ -23,8 +23,12 @@ size_t slab_point_result_size(slab_point_query query) {
 }
 
 static void point_options_take(const slab_point_options *o, asked_points *asked, slab_cast_options *options) {
-  *options = (slab_cast_options){
-      .mask = o->mask, .masks = o->masks, .progress = o->progress, .user = o->user, .invalid = o->invalid};
+  *options = (slab_cast_options){.mask = o->mask,
+                                 .masks = o->masks,
+                                 .worlds = o->worlds,
+                                 .progress = o->progress,
+                                 .user = o->user,
+                                 .invalid = o->invalid};
   asked->radii = o->radii;
   asked->radius = o->radius > 0.0f ? o->radius : INFINITY;
 }
@@ -85,6 +89,7 @@ static slab_status ask(const char *function, slab_point_query query, slab_scene 
   if (n > 0 && (points == NULL || results == NULL))
     status = fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, points == NULL ? "points" : "the results array");
   if (status == SLAB_OK) status = check_point_options(function, query, n, o);
+  if (status == SLAB_OK) status = check_worlds(function, a.scene, n, o->worlds);
   if (status == SLAB_OK) status = check_is_rigid(function, query, a.scene);
   if (status == SLAB_OK && query == SLAB_WINDING_NUMBERS) status = boundary_get(function, a.scene, &a.boundary);
   if (status == SLAB_OK) status = ask_one(&a, is_signed ? SLAB_CLOSEST_DISTANCES : query, results);

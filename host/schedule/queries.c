@@ -18,7 +18,9 @@ static slab_status check_cast(const cast *c) {
     return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
   if (o == NULL) return SLAB_OK;
   const slab_status status = check_rules(c->function, o->cull, o->edges);
-  return status == SLAB_OK && has_own_rays(o) ? check_own_rays(c->function, c->query, c->n, o) : status;
+  if (status != SLAB_OK || !has_own_rays(o)) return status;
+  const slab_status own = check_own_rays(c->function, c->query, c->n, o);
+  return own == SLAB_OK ? check_worlds(c->function, c->scene, c->n, o->worlds) : own;
 }
 
 /* Begins a cast on what the last commit made. After a success its end is scene_leave. */
@@ -38,6 +40,7 @@ static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, 
   if (options.skip != NULL) options.skip += first;
   if (options.masks != NULL) options.masks += first;
   if (options.after != NULL) options.after += first;
+  if (options.worlds != NULL) options.worlds += first;
   cast some = *c;
   set_rays set;
   some.query = query;

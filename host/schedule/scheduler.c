@@ -216,7 +216,7 @@ static bool casts_closed(const device_worker *s) {
   return triangles && options != NULL && options->edges == SLAB_EDGES_CLOSED;
 }
 
-/* Rays with masks and hits of their own are cast one by one; points are asked so. */
+/* Rays with masks, worlds and hits of their own are cast one by one; points are asked so. */
 static bool casts_own(const device_worker *s) {
   const cast *c = s->cast_job->cast;
   return c->points != NULL || has_own_rays(c->options);

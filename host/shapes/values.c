@@ -364,6 +364,7 @@ static slab_status take(uint32_t threads, const addition *a, mesh_indices *indic
   if (made == NULL) return fail_memory(a->count * primitive_rows(a->kind) * sizeof(float), "geometry");
   slab_status status = SLAB_OK;
   made->mask = a->mask;
+  made->world = a->world;
   made->drops = a->drops;
   *dropped = 0;
   *accepted = true;

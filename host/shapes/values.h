@@ -40,6 +40,7 @@ typedef struct geometry_values geometry_values;
 struct geometry_values {
   uint32_t references;      /* of the scene and its snapshots, which one thread at a time changes */
   uint32_t mask;            /* the geometry's, also of one that is disabled */
+  uint32_t world;           /* that the geometry belongs to; 0: all. Of instances each has its own */
   bool drops;               /* the geometry was added with skip_invalid, which holds for updates too */
   bool indexed;             /* values are vertices, for the indices, which are dense. Else they are the public structs,
                                which are blocks of one lane */
@@ -53,6 +54,9 @@ struct geometry_values {
   mesh_indices *indices;    /* NULL: none were given */
   device_copy copy;         /* of a mesh's vertices, 12 bytes each, from an update by a buffer to its commit */
 };
+
+/* The world of a geometry's primitives; NULL: it is removed. */
+static inline uint32_t values_world(const geometry_values *v) { return v != NULL ? v->world : 0; }
 
 /* The floats of primitive i. room: where those of a triangle are put together. */
 static inline const float *values_at(const geometry_values *v, uint32_t rows, uint32_t i, float room[ROWS_MOST]) {
@@ -91,7 +95,7 @@ typedef struct addition {
   const float *values; /* floats of the public structs; NULL for a mesh */
   const slab_mesh *mesh;
   mesh_indices *indices; /* in place of the mesh's, which are then NULL */
-  uint32_t mask;
+  uint32_t mask, world;
   bool drops; /* void primitives replace refused ones; else the first refused one makes the call fail */
 } addition;
 

@@ -71,6 +71,14 @@ slab_status check_own_rays(const char *function, slab_query query, size_t n, con
   return status;
 }
 
+slab_status check_worlds(const char *function, const snapshot *scene, size_t n, const uint32_t *worlds) {
+  for (size_t i = 0; worlds != NULL && i < n; i++)
+    if (worlds[i] > scene->worlds)
+      return fail(SLAB_INVALID_ARGUMENT, "%s: worlds[%zu] is %u, and the scene has %u", function, i, worlds[i],
+                  scene->worlds);
+  return SLAB_OK;
+}
+
 slab_status check_point_options(const char *function, slab_point_query query, size_t n, const slab_point_options *o) {
   if (point_programs(query) == SLAB_COUNT && (o->radius != 0.0f || o->radii != NULL))
     return fail(SLAB_INVALID_ARGUMENT, "%s: %s given, and surfaces surround points at any distance", function,

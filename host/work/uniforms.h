@@ -61,9 +61,10 @@ static inline size_t input_size(const cast *c) { return c->points != NULL ? 3 * 
 /* The hits of a ray that SLAB_ALL lists at most; 0: all. */
 static inline uint32_t max_hits(const cast *c) { return c->options != NULL ? c->options->max_hits : 0; }
 
-/* Whether rays have masks, or hits to begin after, of their own: they are cast one by one, by programs of SLAB_OWN. */
+/* Whether rays have masks, worlds, or hits to begin after, of their own: they are cast one by one, by programs of
+ * SLAB_OWN. */
 static inline bool has_own_rays(const slab_cast_options *options) {
-  return options != NULL && (options->masks != NULL || options->after != NULL);
+  return options != NULL && (options->masks != NULL || options->after != NULL || options->worlds != NULL);
 }
 
 /* The uniforms of a cast with these options (NULL: none), without the number of rays. */
@@ -85,6 +86,8 @@ slab_status check_rules(const char *function, slab_cull, slab_edges);
 slab_status check_own(const char *function, slab_query, uint32_t mask, bool masks, bool after);
 /* The same of arrays of the host, and that no t is NaN. */
 slab_status check_own_rays(const char *function, slab_query, size_t n, const slab_cast_options *);
+/* Whether a scene has the worlds of n rays or points, which may be NULL. */
+slab_status check_worlds(const char *function, const snapshot *, size_t n, const uint32_t *worlds);
 /* Refuses what points cannot have, of radii by index. */
 slab_status check_point_options(const char *function, slab_point_query, size_t n, const slab_point_options *);
 /* Refuses a scene whose instances points of this query cannot go into. */

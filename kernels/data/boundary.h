@@ -27,9 +27,10 @@ enum {
 #define BOUNDARY_DEPTH 36
 #define BOUNDARY_STACK ((BOUNDARY_WIDTH - 1) * BOUNDARY_DEPTH + 1)
 
-/* A tree over the edges of all geometries of one mask. */
+/* A tree over the edges of all geometries of one mask and one world. */
 typedef struct boundary_tree {
   uint32_t root, mask;
+  uint32_t world; /* 0: all */
 } boundary_tree;
 
 #endif

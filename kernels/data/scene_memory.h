@@ -123,10 +123,11 @@ typedef struct scene_view {
 typedef struct own_arrays {
   GLOBAL const uint *masks;           /* sees a geometry where the two have a common bit */
   GLOBAL const slab_short_hit *after; /* is given what follows */
+  GLOBAL const uint *worlds;          /* sees this one, and what belongs to all */
 } own_arrays;
-#define OWN_PARAMETERS , const global uint *masks, const global slab_short_hit *after
+#define OWN_PARAMETERS , const global uint *masks, const global slab_short_hit *after, const global uint *worlds
 #define OWN_GIVEN \
-  , { masks, after }
+  , { masks, after, worlds }
 #define OWN_ARRAYS own_arrays own;
 #else
 #define OWN_PARAMETERS

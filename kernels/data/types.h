@@ -144,8 +144,12 @@ enum { OUTSIDE_plane, OUTSIDE_box, OUTSIDE_KINDS, OUTSIDE_INSTANCES = OUTSIDE_KI
 /* ---- instances ---- */
 
 /* A scene with instances has its models beside it: their entries are in its table, their nodes and blocks behind its
- * own. Model 0 is the scene itself. Instances and models are two arrays among the blocks, each element a BLOCK_UNIT. */
+ * own. Model 0 is the scene itself. Instances and models are two arrays among the blocks, each element a BLOCK_UNIT.
+ *
+ * Worlds are entries of the second array, behind the models, with the scene's own table. A ray of a world begins there,
+ * and then visits model 0, which has what belongs to all. */
 #define SCENE_LEVELS 5 /* a scene, and models in each other */
+#define ROOT_NONE 0xFFFFFFFFu
 
 typedef struct instance_entry {
   float inverse[9]; /* B, row-major: o' = B (o - place), d' = B d */
@@ -153,13 +157,13 @@ typedef struct instance_entry {
   uint32_t model;
   uint32_t geometry; /* id of its model's first geometry, in the scene that the instance stands in */
   float scale;       /* where the transform is a rotation, mirrored or not, times this; else 0 */
-  uint32_t unused;
+  uint32_t world;    /* that it belongs to; 0: all. Kernels find it by where its gate is */
 } instance_entry;
 
 typedef struct model_entry {
   uint32_t table, entries; /* its part of the table */
   uint32_t geometries;     /* ids that it takes: more than entries where it has instances */
-  uint32_t root;           /* its first node */
+  uint32_t root;           /* its first node; of a world ROOT_NONE where it has no nodes */
   uint32_t collapsed_root; /* that of its collapsed triangles, which points alone find; 0: it has none */
   bvh_outside outside[OUTSIDE_LISTS];
   uint32_t unused[11 - 2 * OUTSIDE_LISTS];
@@ -237,8 +241,13 @@ typedef struct cast_uniforms {
   bvh_outside outside[OUTSIDE_KINDS];
   /* Programs with SLAB_OWN alone. */
   uint32_t query;       /* PROGRAM_QUERY, for those of QUERY_TOLD */
-  uint32_t masks_begin; /* where in their buffers masks and after begin, in units of 4 bytes */
+  uint32_t masks_begin; /* where in their buffers masks, after and worlds begin, in units of 4 bytes */
   uint32_t after_begin;
+  uint32_t worlds_begin;
+  /* Scenes with instances alone. */
+  uint32_t worlds;       /* that the scene has */
+  uint32_t world_models; /* where their entries are among the models: that of world k is so many + k */
+  uint32_t world;        /* of the one ray, where a kernel of the user's traces it */
 } cast_uniforms;
 
 #endif

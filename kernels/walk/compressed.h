@@ -66,10 +66,19 @@ typedef struct level_descent {
 } level_descent;
 
 /* Begins in the model that the ray is in, or in the scene. top: entries of the stack. */
-INLINE level_descent level_begins(const query_state *q, uint top) {
+INLINE level_descent level_begins(const query_state *q, const scene_view *scene, uint top) {
   GLOBAL const model_entry *model = q->levels[q->level].model;
-  const level_descent d = {AT_ROOT(model->root), top, model->outside[OUTSIDE_INSTANCES]};
+  level_descent d = {AT_ROOT(model->root), top, model->outside[OUTSIDE_INSTANCES]};
+  if (own_world(OWN_OF(q), scene->cast) != 0 && model->root == ROOT_NONE) d.on.next.lanes = 0;
   return d;
+}
+
+/* Where a world is done, goes on with what belongs to all. False: that is done, too. */
+INLINE bool level_turns(query_state *q, const scene_view *scene) {
+  GLOBAL const model_entry *all = scene_model(scene, 0);
+  if (own_world(OWN_OF(q), scene->cast) == 0 || q->levels[0].model == all) return false;
+  q->levels[0].model = all;
+  return true;
 }
 
 /* Where no node of a level is left. An instance without a gate is like a leaf; after the last one the ray leaves the
@@ -111,14 +120,16 @@ INLINE void descend(query_state *q, const scene_view *scene) {
       level = q->level;
       ray = q->levels[level].ray;
       oblique = quantised_oblique(&ray);
-      if (enters) d = level_begins(q, top);
+      if (enters) d = level_begins(q, scene, top);
       if (enters && level_scan_outside(q, &ray, scene)) return;
       enters = false;
     }
     if (d.on.leaves.bits == 0) {
       if ((d.on.next.lanes & 0xFF) == 0) {
         if (top == d.base) {
-          if (!level_ends(q, &d, outer)) return;
+          if (level_ends(q, &d, outer)) continue;
+          if (!level_turns(q, scene)) return;
+          enters = true;
           continue;
         }
         COUNT(pop, top);

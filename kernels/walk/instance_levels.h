@@ -34,6 +34,12 @@ INLINE bool level_scan_outside(query_state *q, const prepared_ray *ray, const sc
   return scan_outside(q, ray, scene, outside);
 }
 
+/* Tests what stands outside the scene's BVH, and that of the ray's world. */
+INLINE bool scene_scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene) {
+  if (scan_outside(q, ray, scene, scene->cast->outside)) return true;
+  return own_world(OWN_OF(q), scene->cast) != 0 && level_scan_outside(q, ray, scene);
+}
+
 INLINE void level_leave(query_state *q) {
   q->level--;
   q->limit = level_limit(q->levels, q->level, q->scene_limit);

@@ -45,13 +45,18 @@ typedef struct ray_levels {
 
 #include "walk/query_state.inc"
 
-/* Begins on the level of the scene. */
+/* What a ray of a world sees: the entry of the world, or of what belongs to all. */
+INLINE GLOBAL const model_entry *scene_world(const scene_view *scene, uint world) {
+  return scene_model(scene, world != 0 ? scene->cast->world_models + world : 0);
+}
+
+/* Begins on the level of the scene, in the ray's world. */
 INLINE void levels_begin(query_state *q, ray_levels *levels, const prepared_ray *ray, const scene_view *scene) {
   q->levels = levels->of;
   q->level = 0;
   q->scene_limit = q->limit;
   q->levels[0].ray = *ray;
-  q->levels[0].model = scene_model(scene, 0);
+  q->levels[0].model = scene_world(scene, own_world(OWN_OF(q), scene->cast));
   q->levels[0].geometry = 0;
 }
 

@@ -18,15 +18,16 @@ typedef struct point_arrays {
   GLOBAL const uint *order;   /* in which they are taken */
   GLOBAL const float *radii;
   GLOBAL const uint *masks;
+  GLOBAL const uint *worlds;
   volatile GLOBAL uint *invalid; /* one counter, where cast.invalid is 1 */
 } point_arrays;
 
-#define POINTS_PARAMETERS                                                                                             \
-  const global float *points, global void *results, const global uint *order, const global float *radii,              \
-      const global uint *masks, volatile global uint *invalid, const global geometry_entry *table, BLOCKS_PARAMETERS, \
-      const cast_uniforms cast, const float radius
+#define POINTS_PARAMETERS                                                                                \
+  const global float *points, global void *results, const global uint *order, const global float *radii, \
+      const global uint *masks, const global uint *worlds, volatile global uint *invalid,                \
+      const global geometry_entry *table, BLOCKS_PARAMETERS, const cast_uniforms cast, const float radius
 #define POINTS_GIVEN \
-  { points, results, order, radii, masks, invalid }
+  { points, results, order, radii, masks, worlds, invalid }
 
 /* The scene, or a model that the point is in. */
 typedef struct point_level {
@@ -42,6 +43,7 @@ typedef struct point_query {
   bool masked; /* the mask may hide some geometry */
   uint level;  /* 0: the scene's own */
 #if SLAB_INSTANCES
+  uint world; /* 0: none */
   point_level levels[SCENE_LEVELS];
 #endif
 #if SLAB_WINDS
@@ -60,8 +62,9 @@ typedef struct point_query {
 /* ---- levels ---- */
 
 #if SLAB_INSTANCES
+/* Begins in the point's world. */
 INLINE void points_begin_levels(point_query *q, const scene_view *scene) {
-  q->levels[0].model = scene_model(scene, 0);
+  q->levels[0].model = scene_model(scene, q->world != 0 ? scene->cast->world_models + q->world : 0);
   q->levels[0].geometry = 0;
   UNROLL for (int i = 0; i < 3; i++) q->levels[0].p[i] = q->p[i];
 }
@@ -110,6 +113,15 @@ INLINE GLOBAL const geometry_entry *points_entry(const point_query *q, const sce
 #endif
 }
 
+/* The point in its world. */
+INLINE void points_take_world(point_query *q, const point_arrays *arrays, size_t i) {
+#if SLAB_INSTANCES
+  q->world = arrays->worlds != 0 ? arrays->worlds[i] : 0;
+#else
+  (void)q, (void)arrays, (void)i;
+#endif
+}
+
 /* The block in which the point before this one found what is closest. Neighbours find it near. */
 typedef struct point_hint {
   uint kind, where;
@@ -154,6 +166,16 @@ INLINE bool points_outside_bvh(point_query *q, const scene_view *scene, const bv
 }
 #endif
 
+#if SLAB_INSTANCES && SLAB_TREE
+/* What stands outside the BVH of the model that the point is in, or of its world. */
+INLINE bool points_level_outside(point_query *q, const scene_view *scene) {
+  GLOBAL const model_entry *model = q->levels[q->level].model;
+  bvh_outside outside[OUTSIDE_KINDS];
+  UNROLL for (int k = 0; k < OUTSIDE_KINDS; k++) outside[k] = model->outside[k];
+  return points_outside_bvh(q, scene, outside);
+}
+#endif
+
 /* ---- runs ---- */
 
 INLINE void points_search(point_query *q, const scene_view *scene, uint collapsed_root, const point_hint *hint);
@@ -180,6 +202,7 @@ INLINE void points_run(const point_arrays *arrays, const scene_view *scene, size
     if (arrays->order != 0 && n + POINTS_AHEAD < end) points_fetch(arrays, n + POINTS_AHEAD, cast->query);
     float p[3];
     point_query q = points_query(arrays, cast, i, radius, p);
+    points_take_world(&q, arrays, i);
     const bool valid = point_is_valid(p);
     if (valid) points_search(&q, scene, collapsed_root, &hint);
     if (!valid && cast->invalid != 0) atomic_inc(arrays->invalid);

@@ -30,8 +30,11 @@ INLINE query_state query_fresh(const prepared_ray *ray) {
   return q;
 }
 
-/* Gives a ray its own mask, and the hit that it begins after. Where rays have none of their own nothing is kept. */
-INLINE void query_owns(query_state *q, uint mask, slab_short_hit after) { own_set(OWN_OF(q), mask, after); }
+/* Gives a ray its own mask and world, and the hit that it begins after. Where rays have none of their own nothing is
+ * kept. */
+INLINE void query_owns(query_state *q, uint mask, uint world, slab_short_hit after) {
+  own_set(OWN_OF(q), mask, world, after);
+}
 
 /* The state for ray i. walk: its index among the rays in flight, over all work-items; used by SLAB_ALL. */
 INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *arrays, const scene_view *scene, size_t i,
@@ -42,7 +45,7 @@ INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *array
     const global uint *skips = (const global uint *)arrays->skips + cast->at[AT_SKIPS];
     query_skips(&q, scene, ((const global slab_primitive_id *)skips)[i]);
   }
-  query_owns(&q, own_mask_given(arrays, cast, i), own_after_given(arrays, cast, i));
+  query_owns(&q, own_mask_given(arrays, cast, i), own_world_given(arrays, cast, i), own_after_given(arrays, cast, i));
   if (QUERY_OF(cast) == SLAB_ALL) q.list = listing_begin(arrays, cast, i, walk);
   if (ray->state == RAY_INVALID && cast->invalid != 0) atomic_inc(arrays->invalid + cast->at[AT_INVALID]);
   return q;

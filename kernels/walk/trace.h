@@ -39,11 +39,14 @@ INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *gi
   own->cast.rules = (uint)options->cull | (options->edges == SLAB_EDGES_CLOSED ? RULE_CLOSED : 0);
   own->cast.face_forward = options->face_forward;
   own->cast.ids = 1;
-  own->ray = ray_prepare(given);
+  own->cast.world = options->world;
+  slab_ray ray = *given;
+  if (options->world > own->cast.worlds) ray.t_min = NAN; /* which makes it invalid */
+  own->ray = ray_prepare(&ray);
   const scene_view scene = trace_scene(view, &own->cast);
   own->q = query_fresh(&own->ray);
   query_skips(&own->q, &scene, options->skip);
-  query_owns(&own->q, own->cast.mask, after);
+  query_owns(&own->q, own->cast.mask, options->world, after);
   levels_begin(&own->q, &levels, &own->ray, &scene);
   if (own->ray.state == RAY_LIVE) TRACE_CAST(&own->q, &own->ray, &scene);
 }

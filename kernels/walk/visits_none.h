@@ -3,10 +3,14 @@
 #define WALK_VISITS_NONE_H
 
 #include "walk/bvh.h"
-#include "walk/query.h"
+#include "walk/nodes.h"
 
-INLINE void visit_begin(const query_state *q, bvh_path *path, bvh_visit *stack) {
-  (void)q;
+INLINE bool scene_scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene) {
+  return scan_outside(q, ray, scene, scene->cast->outside);
+}
+
+INLINE void visit_begin(const query_state *q, bvh_path *path, const scene_view *scene, bvh_visit *stack) {
+  (void)q, (void)scene;
   bvh_begin(path, stack);
 }
 

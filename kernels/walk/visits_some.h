@@ -47,10 +47,16 @@ INLINE bool visit_end(query_state *q, bvh_path *path) {
   return bvh_pop(path, q->limit);
 }
 
-/* Begins at the root of the scene, and with its instances without a gate. */
-INLINE void visit_begin(const query_state *q, bvh_path *path, bvh_visit *stack) {
+/* Begins at the root of the scene, and with its instances without a gate. A ray of a world begins with that, and what
+ * belongs to all waits below. */
+INLINE void visit_begin(const query_state *q, bvh_path *path, const scene_view *scene, bvh_visit *stack) {
   bvh_begin(path, stack);
-  visit_ungated(path, q->levels[0].model);
+  if (own_world(OWN_OF(q), scene->cast) == 0) {
+    visit_ungated(path, q->levels[0].model);
+    return;
+  }
+  visit_ungated(path, scene_model(scene, 0));
+  visit_world(path, q->levels[0].model, -INFINITY);
 }
 
 /* Whether the next visit is none of a node or of a leaf with primitives. */

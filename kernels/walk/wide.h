@@ -62,7 +62,7 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
                           bvh_visit *stack) {
   bvh_path path;
   if (!w->more) return;
-  visit_begin(&w->q, &path, stack);
+  visit_begin(&w->q, &path, scene, stack);
   while (w->more) w->more = traversal_step(w, &path, prepared_kept(ray), scene);
   if (SLAB_QUERY == SLAB_ANY && w->q.global_id != SLAB_MISS)
     occluder_remember(last, BVH_LEAF_KIND(path.next.meta), w->q.where, w->q.lane);
@@ -73,7 +73,7 @@ INLINE void wide_cast(query_state *q, const prepared_ray *ray, const scene_view 
   bvh_visit stack[SLAB_STACK];
   occluder none = occluder_none();
   traversal w;
-  w.more = !scan_outside(q, ray, scene, scene->cast->outside);
+  w.more = !scene_scan_outside(q, ray, scene);
   w.q = *q;
   traversal_run(&w, &none, ray, scene, stack);
   *q = w.q;

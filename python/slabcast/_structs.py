@@ -53,7 +53,13 @@ class Mesh(ctypes.Structure):
 
 
 class GeometryOptions(ctypes.Structure):
-    _fields_ = [("mask", c_uint32), ("skip_invalid", c_int), ("skipped", POINTER(c_uint32))]
+    _fields_ = [
+        ("mask", c_uint32),
+        ("skip_invalid", c_int),
+        ("skipped", POINTER(c_uint32)),
+        ("world", c_uint32),
+        ("worlds", c_void_p),
+    ]
 
 
 class BuildOptions(ctypes.Structure):
@@ -97,6 +103,7 @@ class CastOptions(ctypes.Structure):
         ("max_hits", c_uint32),
         ("masks", c_void_p),
         ("after", c_void_p),
+        ("worlds", c_void_p),
     ]
 
 
@@ -205,6 +212,7 @@ class Batch(ctypes.Structure):
         ("counted", Span),
         ("masks", Span),
         ("after", Span),
+        ("worlds", Span),
     ]
 
 
@@ -225,6 +233,7 @@ class CudaBatch(ctypes.Structure):
         ("counted", c_void_p),
         ("masks", c_void_p),
         ("after", c_void_p),
+        ("worlds", c_void_p),
     ]
 
 
@@ -237,4 +246,5 @@ class PointOptions(ctypes.Structure):
         ("progress", Progress),
         ("user", c_void_p),
         ("invalid", POINTER(c_uint64)),
+        ("worlds", c_void_p),
     ]

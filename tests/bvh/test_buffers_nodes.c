@@ -78,7 +78,7 @@ static void commit_lengthened(slab_scene *scene) {
   bvh_layout t;
   snapshot *made = NULL;
   assert_ok(scene_snapshot(scene, NULL, &made));
-  assert_ok(bvh_layout_build(made, SLAB_TREE_FAST, SLAB_LAYOUT_WIDE, &t));
+  assert_ok(bvh_layout_build(made, NULL, SLAB_TREE_FAST, SLAB_LAYOUT_WIDE, &t));
   lengthen(&t);
   lengthen(&t);
   made->tree = SLAB_TREE_FAST;

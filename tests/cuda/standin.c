@@ -740,18 +740,20 @@ bool standin_counts(void) { return counts; }
 typedef void flat_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *, uint32_t);
 typedef void compressed_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *, void *,
                                uint32_t);
-/* Of rays with masks and hits of their own: two parameters more. */
+/* Of rays with masks, hits and worlds of their own: three parameters more. */
 typedef void own_flat_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *, void *,
-                             void *, uint32_t);
+                             void *, void *, uint32_t);
 typedef void own_compressed_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *,
-                                   void *, void *, void *, uint32_t);
+                                   void *, void *, void *, void *, uint32_t);
 typedef void pairs_kernel(void *, void *, void *, uint32_t, uint32_t, uint32_t);
 typedef void rays_kernel(void *, void *, void *, void *, ray_set, uint32_t, uint32_t, uint32_t, uint32_t);
 typedef void sums_kernel(void *, void *, void *, void *, void *, ray_sums, uint32_t, uint32_t, uint32_t);
-typedef void boundary_kernel(void *, void *, void *, void *, void *, void *, uint32_t, uint32_t, uint32_t, uint32_t);
-typedef void points_flat_kernel(void *, void *, void *, void *, void *, void *, void *, void *, cast_uniforms, float);
-typedef void points_compressed_kernel(void *, void *, void *, void *, void *, void *, void *, void *, cast_uniforms,
-                                      float, void *, uint32_t);
+typedef void boundary_kernel(void *, void *, void *, void *, void *, void *, void *, uint32_t, uint32_t, uint32_t,
+                             uint32_t);
+typedef void points_flat_kernel(void *, void *, void *, void *, void *, void *, void *, void *, void *, cast_uniforms,
+                                float);
+typedef void points_compressed_kernel(void *, void *, void *, void *, void *, void *, void *, void *, void *,
+                                      cast_uniforms, float, void *, uint32_t);
 typedef void places_kernel(void *, void *, uint32_t);
 typedef void triangles_kernel(void *, void *, void *, void *, uint32_t, uint32_t);
 typedef void nodes_kernel(void *, void *, void *, void *, void *, uint32_t, uint32_t, refit_costs);
@@ -785,10 +787,11 @@ static void run_item(const command *c) {
   const char *name = c->kernel->name;
   void (*f)(void) = c->kernel->function;
   if (strcmp(name, "flat") == 0 && is_own(c)) {
-    ((own_flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), P(9), P(10), word(c, 11));
+    ((own_flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), P(9), P(10), P(11),
+                           word(c, 12));
   } else if (strcmp(name, "compressed") == 0 && is_own(c)) {
-    ((own_compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), P(9), P(10), P(11),
-                                 word(c, 12));
+    ((own_compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), P(9), P(10), P(11), P(12),
+                                 word(c, 13));
   } else if (strcmp(name, "flat") == 0) {
     ((flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8), word(c, 9));
   } else if (strcmp(name, "compressed") == 0) {
@@ -804,12 +807,12 @@ static void run_item(const command *c) {
     memcpy(&sums, c->parameters[5], sizeof sums);
     ((sums_kernel *)f)(P(0), P(1), P(2), P(3), P(4), sums, word(c, 6), word(c, 7), word(c, 8));
   } else if (strcmp(name, "boundary") == 0) {
-    ((boundary_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), word(c, 6), word(c, 7), word(c, 8), word(c, 9));
+    ((boundary_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), word(c, 7), word(c, 8), word(c, 9), word(c, 10));
   } else if (strcmp(name, "points_flat") == 0) {
-    ((points_flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), uniforms_at(c, 8), real_at(c, 9));
+    ((points_flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), P(8), uniforms_at(c, 9), real_at(c, 10));
   } else if (strcmp(name, "points_compressed") == 0) {
-    ((points_compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), uniforms_at(c, 8), real_at(c, 9),
-                                    P(10), word(c, 11));
+    ((points_compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), P(8), uniforms_at(c, 9),
+                                    real_at(c, 10), P(11), word(c, 12));
   } else if (strcmp(name, "places") == 0) {
     ((places_kernel *)f)(P(0), P(1), word(c, 2));
   } else if (strcmp(name, "triangles") == 0) {

@@ -122,7 +122,7 @@ static slab_status add_given(slab_scene *scene, const given *g, const slab_geome
 static void add(player *p, slab_shape kind) {
   const uint32_t choice = fuzz_byte(&p->bytes);
   uint32_t geometry = 12345, skipped = 12345;
-  const slab_geometry_options options = {choice / 4 % 4, choice % 2, &skipped};
+  const slab_geometry_options options = {.mask = choice / 4 % 4, .skip_invalid = choice % 2, .skipped = &skipped};
   known *k = &p->now[p->geometries];
   read_given(p, kind, &k->given);
   k->mask = choice % 4 == 2 ? 0 : options.mask;

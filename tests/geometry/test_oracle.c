@@ -406,7 +406,8 @@ static void masks_skips_and_dropped(void **state) {
   const slab_plane planes[] = {{{0, 0, 1}, 1}, {{0, 0, 1}, 2}, {{0, 0, 1}, 3}};
   const slab_box box = {{0, 0, 4}, {1, 1, 5}};
   const uint8_t dropped[] = {1, 0, 0};
-  const oracle_geometry all[] = {{SLAB_PLANE, planes, 3, 1, dropped, NULL, 0}, {SLAB_BOX, &box, 1, 2, NULL, NULL, 1}};
+  const oracle_geometry all[] = {{SLAB_PLANE, planes, 3, 1, dropped, NULL, 0, 0},
+                                 {SLAB_BOX, &box, 1, 2, NULL, NULL, 1, 0}};
   const oracle_scene scene = {.geometries = all, .count = 2};
   const slab_ray r = ray(0, 0, 0, 0, 0, 1);
   const slab_primitive_id second = {1, 0}, the_box = {0, 1};

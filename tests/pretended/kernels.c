@@ -21,26 +21,28 @@ typedef void compressed_cut(size_t, const slab_ray *, void *results, const uint3
 /* Of rays with masks and hits of their own. */
 typedef void own_flat_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets, const geometry_entry *,
                           const float *, const float *, const float *, const float *, const slab_primitive_id *skips,
-                          volatile uint32_t *invalid, cast_uniforms, const uint32_t *masks,
-                          const slab_short_hit *after);
+                          volatile uint32_t *invalid, cast_uniforms, const uint32_t *masks, const slab_short_hit *after,
+                          const uint32_t *worlds);
 typedef void own_wide_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets, const geometry_entry *,
                           const float *, const float *, const float *, const float *, const slab_primitive_id *skips,
                           volatile uint32_t *invalid, cast_uniforms, const void *, const void *, const void *,
                           const void *, const uint8_t *fallback, const uint32_t *sorted, const uint32_t *masks,
-                          const slab_short_hit *after);
+                          const slab_short_hit *after, const uint32_t *worlds);
 typedef void own_compressed_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets,
                                 const geometry_entry *, const float *, const float *, const float *, const float *,
                                 const slab_primitive_id *skips, volatile uint32_t *invalid, cast_uniforms, const void *,
                                 const void *, const void *, const void *, const uint32_t *masks,
-                                const slab_short_hit *after);
+                                const slab_short_hit *after, const uint32_t *worlds);
 /* Points. */
 typedef void points_flat_cut(size_t, const float *points, void *results, const uint32_t *order, const float *radii,
-                             const uint32_t *masks, volatile uint32_t *invalid, const geometry_entry *, const float *,
-                             const float *, const float *, const float *, cast_uniforms, float radius);
+                             const uint32_t *masks, const uint32_t *worlds, volatile uint32_t *invalid,
+                             const geometry_entry *, const float *, const float *, const float *, const float *,
+                             cast_uniforms, float radius);
 typedef void points_tree_cut(size_t, const float *points, void *results, const uint32_t *order, const float *radii,
-                             const uint32_t *masks, volatile uint32_t *invalid, const geometry_entry *, const float *,
-                             const float *, const float *, const float *, cast_uniforms, float radius, const void *,
-                             const void *, const void *, const void *, uint32_t collapsed_root);
+                             const uint32_t *masks, const uint32_t *worlds, volatile uint32_t *invalid,
+                             const geometry_entry *, const float *, const float *, const float *, const float *,
+                             cast_uniforms, float radius, const void *, const void *, const void *, const void *,
+                             uint32_t collapsed_root);
 typedef void refit_places(size_t, const uint32_t *blocks, uint32_t *places, uint32_t count);
 typedef void refit_triangles(size_t, const uint32_t *vertices, const uint32_t *indices, const uint32_t *places,
                              uint32_t *blocks, uint32_t global_id_base, uint32_t count);
@@ -152,7 +154,7 @@ static void describe_cast(kernel_made *k) {
     add(k, MAY_READ, 0, buffers - 1);
   }
   if (key->source == PROGRAM_WIDE) add(k, MAY_READ, 0, 2); /* what packets left, and the order */
-  if (key->own) add(k, MAY_READ, 0, 2);                    /* masks, and hits to begin after */
+  if (key->own) add(k, MAY_READ, 0, 3);                    /* masks, hits to begin after, worlds */
 }
 
 static void describe_points(kernel_made *k) {
@@ -160,7 +162,7 @@ static void describe_points(kernel_made *k) {
   const int buffers = key->cut ? 4 : 1;
   add(k, READS, 0, 1);              /* points */
   add(k, WRITES, 0, 1);             /* results */
-  add(k, MAY_READ, 0, 3);           /* order, radii, masks */
+  add(k, MAY_READ, 0, 4);           /* order, radii, masks, worlds */
   add(k, MAY_WRITE, 0, 1);          /* the count of invalid points */
   add(k, READS, 0, 2);              /* the table, blocks */
   add(k, MAY_READ, 0, buffers - 1); /* and more of them */
@@ -209,7 +211,7 @@ void kernels_describe(kernel_made *k) {
   } else if (k->program.key.source == PROGRAM_BOUNDARY) {
     add(k, READS, 0, 1);
     add(k, WRITES, 0, 1);
-    add(k, MAY_READ, 0, 2);
+    add(k, MAY_READ, 0, 3);
     add(k, READS, 0, 2);
     add(k, VALUE, sizeof(uint32_t), 4);
   } else if (of_points(&k->program.key)) {
@@ -235,11 +237,11 @@ static uint32_t number(const kernel_call *c, uint32_t nth) { return *(const uint
 static void run_own(const kernel_call *c, native_kernel own, size_t item) {
   const program_source source = c->program.key.source;
   if (source == PROGRAM_FLAT)
-    own.own_flat(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9));
+    own.own_flat(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10));
   else if (source == PROGRAM_WIDE)
-    own.own_wide(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10), at(c, 11), at(c, 12));
+    own.own_wide(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10), at(c, 11), at(c, 12), at(c, 13));
   else
-    own.own_compressed(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10));
+    own.own_compressed(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10), at(c, 11));
 }
 
 static void run_whole(const kernel_call *c, native_kernel own, size_t item) {
@@ -257,23 +259,23 @@ static void run_whole(const kernel_call *c, native_kernel own, size_t item) {
     own.sums(item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4), *(const ray_sums *)(const void *)c->values[0],
              number(c, 1), number(c, 2), number(c, 3));
   else if (source == PROGRAM_BOUNDARY)
-    own.boundary(item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4), at(c, 5), number(c, 0), number(c, 1),
+    own.boundary(item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4), at(c, 5), at(c, 6), number(c, 0), number(c, 1),
                  number(c, 2), number(c, 3));
   else
     own.pairs(item, at(c, 0), at(c, 1), at(c, 2), number(c, 0), number(c, 1), number(c, 2));
 }
 
 /* The arguments of points, in their order. */
-#define POINTS_BEGIN(c) item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4), at(c, 5), at(c, 6), at(c, 7)
+#define POINTS_BEGIN(c) item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4), at(c, 5), at(c, 6), at(c, 7), at(c, 8)
 #define POINTS_END(c) *(const cast_uniforms *)(const void *)(c)->values[0], *(const float *)(const void *)(c)->values[1]
 
 static void run_points(const kernel_call *c, native_kernel own, size_t item) {
   if (c->program.key.source == PROGRAM_POINTS_FLAT)
     own.points_flat(POINTS_BEGIN(c), POINTS_END(c));
   else if (c->program.key.source == PROGRAM_POINTS_WIDE)
-    own.points_wide(POINTS_BEGIN(c), POINTS_END(c), at(c, 10), number(c, 2));
+    own.points_wide(POINTS_BEGIN(c), POINTS_END(c), at(c, 11), number(c, 2));
   else
-    own.points_compressed(POINTS_BEGIN(c), POINTS_END(c), at(c, 10), number(c, 2));
+    own.points_compressed(POINTS_BEGIN(c), POINTS_END(c), at(c, 11), number(c, 2));
 }
 
 static points_tree_cut *tree_cut_of(const program_key *key) {
@@ -287,22 +289,23 @@ static void run_points_cut(const kernel_call *c, native_kernel unused, size_t it
   (void)unused;
   if (key->source == PROGRAM_POINTS_FLAT)
     (key->query == SLAB_COUNT ? pretended_points_flat_cut_q3 : pretended_points_flat_cut_q0)(
-        POINTS_BEGIN(c), at(c, 8), at(c, 9), at(c, 10), POINTS_END(c));
+        POINTS_BEGIN(c), at(c, 9), at(c, 10), at(c, 11), POINTS_END(c));
   else
-    tree_cut_of(key)(POINTS_BEGIN(c), at(c, 8), at(c, 9), at(c, 10), POINTS_END(c), CUT(c, 13), number(c, 2));
+    tree_cut_of(key)(POINTS_BEGIN(c), at(c, 9), at(c, 10), at(c, 11), POINTS_END(c), CUT(c, 14), number(c, 2));
 }
 
 static void run_own_cut(const kernel_call *c, native_kernel unused, size_t item) {
   (void)unused;
   const program_source source = c->program.key.source;
   if (source == PROGRAM_FLAT)
-    pretended_flat_cut_own(CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), at(c, 11), at(c, 12));
+    pretended_flat_cut_own(CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), at(c, 11), at(c, 12),
+                           at(c, 13));
   else if (source == PROGRAM_WIDE)
     pretended_wide_cut_own(CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), CUT(c, 11), at(c, 15),
-                           at(c, 16), at(c, 17), at(c, 18));
+                           at(c, 16), at(c, 17), at(c, 18), at(c, 19));
   else
     pretended_compressed_cut_own(CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), CUT(c, 11), at(c, 15),
-                                 at(c, 16));
+                                 at(c, 16), at(c, 17));
 }
 
 static void run_cut(const kernel_call *c, native_kernel unused, size_t item) {

@@ -1,0 +1,299 @@
+/* Worlds: what a ray or a point of one sees must be, bit by bit and by ids, what a scene of that world alone answers:
+ * in every query, layout and build quality, whatever was added, moved, disabled or removed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+#include "harness.h"
+#include "sets/answers.h"
+#include "sets/many_worlds.h"
+#include "sets/points.h"
+
+enum { RAYS = 193, POINTS = 97, LAYOUTS = 2 };
+
+typedef struct contexts {
+  slab_context *of[LAYOUTS];
+  int count;
+} contexts;
+
+/* A context for each layout of the processor, elsewhere one of its own layout. */
+static int setup(void **state) {
+  static const slab_layout layouts[LAYOUTS] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
+  contexts *c = harness_room(sizeof *c);
+  c->count = harness_is_native() ? LAYOUTS : 1;
+  for (int k = 0; k < c->count; k++) {
+    const slab_context_options options = {.lane_width = harness_width(),
+                                          .layout = harness_is_native() ? layouts[k] : SLAB_LAYOUT_DEFAULT};
+    assert_ok(slab_context_create(&options, &c->of[k]));
+  }
+  *state = c;
+  return 0;
+}
+
+static int teardown(void **state) {
+  contexts *c = *state;
+  for (int k = 0; k < c->count; k++) slab_context_destroy(c->of[k]);
+  free(c);
+  return 0;
+}
+
+/* ---- as many scenes ---- */
+
+static void same_ray(const answers *a, const answers *b, slab_query query, size_t i, uint32_t world) {
+  if (query == SLAB_ALL) {
+    const uint64_t n = a->offsets[i + 1] - a->offsets[i];
+    if (n != b->offsets[i + 1] - b->offsets[i] ||
+        (n > 0 && memcmp(a->all + a->offsets[i], b->all + b->offsets[i], n * sizeof *a->all) != 0))
+      fail_msg("all: ray %zu of world %u", i, world);
+    return;
+  }
+  const size_t size = slab_result_size(query);
+  const char *x = answers_of(a, query), *y = answers_of(b, query);
+  if (memcmp(x + i * size, y + i * size, size) != 0) {
+    for (size_t k = 0; k < size / 4; k++)
+      print_message("%08x %08x\n", ((const uint32_t *)(x + i * size))[k], ((const uint32_t *)(y + i * size))[k]);
+    fail_msg("%s: ray %zu of world %u", answer_name(query), i, world);
+  }
+}
+
+static void cast_all(answers *a, slab_scene *scene, const slab_ray *rays, const slab_cast_options *options) {
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    assert_ok(answers_cast(a, (slab_query)q, scene, rays, RAYS, options));
+    harness_count(RAYS);
+  }
+}
+
+static void check_all(const many_worlds *w, const answers *a, const slab_ray *rays, const slab_cast_options *options) {
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    slab_check_report report;
+    assert_ok(
+        slab_check(w->scene, (slab_query)q, rays, RAYS, answers_of(a, (slab_query)q), a->offsets, options, &report));
+    if (report.mismatches + report.oracle_wrong > 0) fail_msg("%s: %s", answer_name((slab_query)q), report.text);
+  }
+}
+
+static void compare_rays(many_worlds *w) {
+  slab_ray rays[RAYS];
+  uint32_t worlds[RAYS], masks[RAYS];
+  answers whole = {0}, alone = {0};
+  for (int i = 0; i < RAYS; i++) {
+    rays[i] = many_worlds_ray(w);
+    worlds[i] = many_worlds_any(w);
+    masks[i] = random_below(&w->random, 16);
+  }
+  slab_cast_options options = {.edges = (slab_edges)random_below(&w->random, 2)};
+  if (random_below(&w->random, 2) == 0) options.masks = masks;
+  slab_cast_options with = options;
+  with.worlds = worlds;
+  cast_all(&whole, w->scene, rays, &with);
+  check_all(w, &whole, rays, &with);
+  for (uint32_t world = 0; world <= w->worlds; world++) {
+    assert_ok(many_worlds_show(w, world));
+    cast_all(&alone, w->plain, rays, &options);
+    for (int q = 0; q < ANSWER_QUERIES; q++)
+      for (size_t i = 0; i < RAYS; i++)
+        if (worlds[i] == world) same_ray(&whole, &alone, (slab_query)q, i, world);
+    if (world != 0) continue;
+    cast_all(&whole, w->scene, rays, &options); /* without worlds they see what belongs to all */
+    for (int q = 0; q < ANSWER_QUERIES; q++)
+      for (size_t i = 0; i < RAYS; i++) same_ray(&whole, &alone, (slab_query)q, i, 0);
+    cast_all(&whole, w->scene, rays, &with);
+  }
+  answers_free(&whole);
+  answers_free(&alone);
+}
+
+/* What was packed answers alike, and packs alike. */
+static void compare_packed(many_worlds *w, slab_context *context) {
+  slab_ray rays[RAYS];
+  uint32_t worlds[RAYS];
+  answers whole = {0}, again = {0};
+  slab_scene *unpacked;
+  size_t size, twice;
+  const slab_cast_options options = {.worlds = worlds};
+  assert_ok(slab_scene_pack(w->scene, NULL, 0, &size));
+  void *bytes = harness_room(size), *more = harness_room(size);
+  assert_ok(slab_scene_pack(w->scene, bytes, size, &size));
+  assert_ok(slab_scene_unpack(context, bytes, size, &unpacked));
+  for (int i = 0; i < RAYS; i++) {
+    rays[i] = many_worlds_ray(w);
+    worlds[i] = many_worlds_any(w);
+  }
+  cast_all(&whole, w->scene, rays, &options);
+  cast_all(&again, unpacked, rays, &options);
+  for (int q = 0; q < ANSWER_QUERIES; q++)
+    for (size_t i = 0; i < RAYS; i++) same_ray(&whole, &again, (slab_query)q, i, worlds[i]);
+  assert_ok(slab_scene_pack(unpacked, more, size, &twice));
+  assert_true(twice == size && memcmp(bytes, more, size) == 0);
+  slab_scene_destroy(unpacked);
+  answers_free(&whole);
+  answers_free(&again);
+  free(bytes);
+  free(more);
+}
+
+static void explain_tells_worlds(void **state) {
+  const contexts *c = *state;
+  const slab_sphere ball = {{0, 0, 4}, 1};
+  const slab_ray ray = {{0, 0, 0}, 0, {0, 0, 1}, INFINITY};
+  slab_scene *scene = harness_scene(c->of[0]);
+  slab_explanation found;
+  slab_step steps[256];
+  size_t count;
+  assert_ok(slab_scene_set_worlds(scene, 2));
+  assert_ok(slab_scene_add_spheres(scene, &ball, 1, &(slab_geometry_options){.world = 2}, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  for (uint32_t world = 0; world <= 3; world++) {
+    const slab_cast_options options = {.worlds = &world};
+    const slab_status status =
+        slab_explain(scene, &ray, (slab_primitive_id){0, 0}, &options, &found, steps, 256, &count);
+    assert_int_equal(status, world == 3 ? SLAB_INVALID_ARGUMENT : SLAB_OK);
+    if (world == 3) continue;
+    assert_int_equal(found.hit.geometry, world == 2 ? 0 : SLAB_MISS);
+    assert_true(strcmp(steps[0].part, "world") == 0 && steps[0].value >= (float)world && steps[1].value >= 2.0f);
+    if (world != 2) assert_non_null(strstr(steps[count - 1].note, "in another world"));
+  }
+  slab_scene_destroy(scene);
+}
+
+static unsigned kinds_of(uint32_t seed) {
+  return seed % 4 == 0   ? 1u << SLAB_TRIANGLE
+         : seed % 4 == 1 ? 1u << SLAB_TRIANGLE | 1u << SLAB_BOX
+                         : ADVERSARIAL_ALL_KINDS;
+}
+
+static void rays_see_their_world(void **state) {
+  const contexts *c = *state;
+  random_state seeds = harness_seeded("test_worlds rays");
+  for (uint32_t i = 0; i < harness_rays(harness_is_native() ? 24 : 9); i++)
+    for (int k = 0; k < c->count; k++) {
+      many_worlds w;
+      assert_ok(many_worlds_begin(&w, c->of[k], random_next(&seeds), kinds_of(i)));
+      for (int n = 0; n < 3; n++) {
+        compare_rays(&w);
+        assert_ok(many_worlds_change(&w));
+      }
+      compare_packed(&w, c->of[k]);
+      many_worlds_end(&w);
+    }
+}
+
+static void compare_points(many_worlds *w) {
+  float points[3 * POINTS], radii[POINTS];
+  uint32_t worlds[POINTS], masks[POINTS];
+  point_answers whole = {0}, alone = {0};
+  for (int i = 0; i < POINTS; i++) {
+    adversarial_point(&w->random, &w->points, points + 3 * i);
+    worlds[i] = many_worlds_any(w);
+  }
+  const slab_point_options options = adversarial_point_options(&w->random, &w->points, POINTS, masks, radii);
+  slab_point_options with = options;
+  with.worlds = worlds;
+  assert_ok(point_answers_ask_all(&whole, w->scene, points, POINTS, &with));
+  for (int q = 0; q < whole.queries; q++) {
+    slab_check_report report;
+    const slab_point_options of = point_options_of((slab_point_query)q, &with);
+    assert_ok(slab_check_points(w->scene, (slab_point_query)q, points, POINTS,
+                                point_answers_of(&whole, (slab_point_query)q), &of, &report));
+    if (report.mismatches + report.oracle_wrong > 0)
+      fail_msg("%s: %s", point_query_name((slab_point_query)q), report.text);
+    harness_count(POINTS);
+  }
+  for (uint32_t world = 0; world <= w->worlds; world++) {
+    assert_ok(many_worlds_show(w, world));
+    assert_ok(point_answers_ask_all(&alone, w->plain, points, POINTS, &options));
+    for (int q = 0; q < SLAB_POINT_QUERY_COUNT; q++) {
+      if (q >= whole.queries || q >= alone.queries) continue;
+      const size_t size = slab_point_result_size((slab_point_query)q);
+      const char *x = point_answers_of(&whole, (slab_point_query)q), *y = point_answers_of(&alone, (slab_point_query)q);
+      for (size_t i = 0; i < POINTS; i++)
+        if (worlds[i] == world && memcmp(x + i * size, y + i * size, size) != 0)
+          fail_msg("%s: point %zu of world %u", point_query_name((slab_point_query)q), i, world);
+    }
+  }
+  point_answers_free(&whole);
+  point_answers_free(&alone);
+}
+
+static void points_see_their_world(void **state) {
+  const contexts *c = *state;
+  random_state seeds = harness_seeded("test_worlds points");
+  for (uint32_t i = 0; i < harness_rays(harness_is_native() ? 24 : 9); i++)
+    for (int k = 0; k < c->count; k++) {
+      many_worlds w;
+      assert_ok(many_worlds_begin_rigid(&w, c->of[k], random_next(&seeds), kinds_of(i)));
+      for (int n = 0; n < 2; n++) {
+        compare_points(&w);
+        assert_ok(many_worlds_change(&w));
+      }
+      many_worlds_end(&w);
+    }
+}
+
+/* ---- refused ---- */
+
+static void what_is_no_world_is_refused(void **state) {
+  const contexts *c = *state;
+  const slab_sphere ball = {{0, 0, 4}, 1};
+  const slab_ray ray = {{0, 0, 0}, 0, {0, 0, 1}, INFINITY};
+  const float here[24] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, point[3] = {0, 0, 0};
+  const uint32_t worlds[2] = {1, 3};
+  slab_scene *scene = harness_scene(c->of[0]), *model = harness_scene(c->of[0]), *other = harness_scene(c->of[0]);
+  slab_hit hit;
+  float distance;
+  slab_check_report report;
+  assert_status(slab_scene_set_worlds(NULL, 1), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_set_worlds(scene, SLAB_WORLDS + 1), SLAB_INVALID_ARGUMENT);
+  assert_mentions("1048577");
+  assert_ok(slab_scene_set_worlds(scene, SLAB_WORLDS));
+  assert_ok(slab_scene_set_worlds(scene, 2));
+  assert_status(slab_scene_add_spheres(scene, &ball, 1, &(slab_geometry_options){.world = 3}, NULL),
+                SLAB_INVALID_ARGUMENT);
+  assert_mentions("world is 3, and the scene has 2");
+  assert_ok(slab_scene_add_spheres(model, &ball, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(model, NULL));
+  assert_status(slab_scene_add_instances(scene, model, here, 2, &(slab_geometry_options){.worlds = worlds}, NULL),
+                SLAB_INVALID_ARGUMENT);
+  assert_mentions("worlds[1] is 3, and the scene has 2");
+  assert_status(
+      slab_scene_add_instances(scene, model, here, 1, &(slab_geometry_options){.worlds = worlds, .world = 2}, NULL),
+      SLAB_INVALID_ARGUMENT);
+  assert_mentions("world is 2, and worlds are given");
+  assert_ok(slab_scene_add_instances(scene, model, here, 1, &(slab_geometry_options){.world = 2}, NULL));
+  assert_status(slab_scene_set_worlds(model, 1), SLAB_INVALID_STATE);
+  assert_ok(slab_scene_set_worlds(other, 1));
+  assert_ok(slab_scene_commit(other, NULL));
+  assert_status(slab_scene_add_instances(scene, other, here, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_mentions("a model has none");
+  assert_status(slab_scene_set_worlds(scene, 1), SLAB_INVALID_ARGUMENT);
+  assert_mentions("geometry 0 has something in world 2, beyond 1");
+  assert_ok(slab_scene_commit(scene, NULL));
+  const slab_cast_options options = {.worlds = worlds + 1}, in = {.worlds = &(uint32_t){2}};
+  const slab_point_options asked = {.worlds = worlds + 1};
+  assert_status(slab_closest(scene, &ray, 1, &hit, &options), SLAB_INVALID_ARGUMENT);
+  assert_mentions("worlds[0] is 3, and the scene has 2");
+  assert_status(slab_closest_distances(scene, point, 1, &distance, &asked), SLAB_INVALID_ARGUMENT);
+  assert_mentions("worlds[0] is 3");
+  assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
+  assert_int_equal(hit.geometry, SLAB_MISS);
+  assert_status(slab_check(scene, SLAB_CLOSEST, &ray, 1, &hit, NULL, &options, &report), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_check_points(scene, SLAB_CLOSEST_DISTANCES, point, 1, &distance, &asked, &report),
+                SLAB_INVALID_ARGUMENT);
+  assert_ok(slab_closest(scene, &ray, 1, &hit, &in));
+  assert_true(hit.geometry == 0 && hit.t >= 3.0f && hit.t <= 3.0f);
+  assert_status(slab_closest(model, &ray, 1, &hit, &in), SLAB_INVALID_ARGUMENT); /* it has none */
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_scene_destroy(other);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rays_see_their_world),
+      cmocka_unit_test(points_see_their_world),
+      cmocka_unit_test(explain_tells_worlds),
+      cmocka_unit_test(what_is_no_world_is_refused),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
