@@ -108,12 +108,13 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
   *out = last->bvh;
   if (again.node_bytes != out->node_bytes || again.floats != out->floats) layout_free_arrays(&again);
   out->build = scene->build;
-  out->model_set = again.nodes != NULL && again.blocks != NULL ? again.model_set : 0;
+  const bool again_there = again.nodes != NULL && again.blocks != NULL && again.build == last->build;
+  out->model_set = again_there ? again.model_set : 0; /* of another build they may lie elsewhere in as many bytes */
   out->nodes = again.nodes != NULL ? again.nodes : bvh_allocate(out->node_bytes, 1);
   out->blocks = again.blocks != NULL ? again.blocks : bvh_allocate(out->floats + 1, sizeof *out->blocks);
   if (out->nodes == NULL || out->blocks == NULL)
     return fail_memory(out->node_bytes + out->floats * sizeof *out->blocks, "the tree");
-  if (again.nodes != NULL && again.blocks != NULL && again.build == last->build) return refit(scene, out, out, holds);
+  if (again_there) return refit(scene, out, out, holds);
   slab_status status = arrays_of(last, &from);
   if (status == SLAB_OK) status = refit(scene, &from, out, holds);
   if (from.nodes != last->bvh.nodes) os_free(from.nodes);
