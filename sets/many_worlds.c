@@ -179,6 +179,21 @@ static slab_status move_instances(many_worlds *w, uint32_t first) {
   return status == SLAB_OK ? slab_scene_update_instances(w->scene, m->of, transforms[0], m->count) : status;
 }
 
+/* Some of them, a few twice. */
+static slab_status move_some(many_worlds *w, uint32_t first) {
+  float transforms[INSTANCES_MOST][12];
+  uint32_t indices[INSTANCES_MOST];
+  const worlds_member *m = &w->members[first];
+  const uint32_t n = random_below(&w->random, m->count + 1);
+  slab_status status = SLAB_OK;
+  for (uint32_t i = 0; i < n && status == SLAB_OK; i++) {
+    indices[i] = random_below(&w->random, m->count);
+    transform_of(w, transforms[i]);
+    status = slab_scene_update_instances(w->plain, m[indices[i]].id, transforms[i], 1);
+  }
+  return status == SLAB_OK ? slab_scene_update_some_instances(w->scene, m->of, indices, transforms[0], n) : status;
+}
+
 static slab_status replace_shapes(many_worlds *w, const worlds_member *m) {
   float shapes[MANY_WORLDS_SHAPES * SHAPE_FLOATS_MOST];
   fill_shapes(w, (slab_shape)m->kind, m->count, shapes);
@@ -218,8 +233,21 @@ static slab_status change_one(many_worlds *w) {
     case 2:
       return add_something(w);
     default:
-      return m->kind == SHAPE_INSTANCE ? move_instances(w, first) : replace_shapes(w, m);
+      break;
   }
+  if (m->kind != SHAPE_INSTANCE) return replace_shapes(w, m);
+  return random_below(&w->random, 2) == 0 ? move_some(w, first) : move_instances(w, first);
+}
+
+slab_status many_worlds_move(many_worlds *w) {
+  slab_status status = SLAB_OK;
+  for (uint32_t n = random_below(&w->random, 5); n > 0 && w->count > 0 && status == SLAB_OK; n--) {
+    const uint32_t first = first_of(w, random_below(&w->random, w->count));
+    const worlds_member *m = &w->members[first];
+    if (m->kind == SHAPE_INSTANCE && !m->removed)
+      status = random_below(&w->random, 4) == 0 ? move_instances(w, first) : move_some(w, first);
+  }
+  return status == SLAB_OK ? commit(w, w->scene) : status;
 }
 
 slab_status many_worlds_change(many_worlds *w) {

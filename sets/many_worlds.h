@@ -40,6 +40,8 @@ slab_status many_worlds_begin_rigid(many_worlds *, slab_context *, uint64_t seed
 /* Changes something at random: moves instances, some of them or all, replaces shapes, disables, removes or adds. The
  * scene with worlds is committed. */
 slab_status many_worlds_change(many_worlds *);
+/* Moves instances alone. */
+slab_status many_worlds_move(many_worlds *);
 /* Makes the plain scene show what belongs to a world and to all. */
 slab_status many_worlds_show(many_worlds *, uint32_t world);
 /* A ray at something in the scene. */

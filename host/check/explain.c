@@ -21,7 +21,7 @@ typedef struct level {
   uint32_t g;                     /* entry of the geometry there, in the table */
   uint32_t id;                    /* of the geometry there */
   const instance_entry *instance; /* that leads further; NULL: there is none */
-  const float *gate;              /* the instance's */
+  float gate[BOX_ROWS];           /* the instance's */
   slab_ray given;
   prepared_ray ray;
   float enter; /* where it enters the gate */
@@ -574,7 +574,7 @@ static slab_status enter_level(levels *way, slab_primitive_id id) {
   const instance_group *group = scene->groups[at->g];
   const uint32_t beyond = at->id - scene->table[at->g].id, nth = beyond / group->geometries;
   at->instance = &group->instances[nth];
-  at->gate = scene->values[at->g]->values + (size_t)nth * BOX_ROWS;
+  gate_in(scene, at->g, nth, at->gate);
   way->at[++way->last] = (level){.scene = scene->models[at->g].snapshot, .id = beyond % group->geometries};
   return enter_level(way, id);
 }

@@ -109,12 +109,12 @@ static void scan_scene(const reference_level *level, const cast_uniforms *cast, 
 
 static void scan_instances(const reference_level *level, uint32_t g, const cast_uniforms *cast, reference_state *m) {
   const instance_group *group = level->scene->groups[g];
-  const float *gates = level->scene->values[g]->values;
   for (uint32_t i = 0; i < group->count; i++) {
-    float leave;
+    float gate[BOX_ROWS], leave;
     if (!visibility_has(m->own.sees, group->mask, group->instances[i].world)) continue;
     reference_level inner = {.scene = level->scene->models[g].snapshot, .outer = level};
-    if (!box_solid(&level->ray, gates + (size_t)i * BOX_ROWS, level->ray.t_max, &inner.gate, &leave)) continue;
+    gate_in(level->scene, g, i, gate);
+    if (!box_solid(&level->ray, gate, level->ray.t_max, &inner.gate, &leave)) continue;
     instance_ray(&level->ray, &group->instances[i], &inner.ray);
     inner.geometry = level->geometry + level->scene->table[g].id + i * group->geometries;
     if (inner.ray.state == RAY_LIVE) scan_scene(&inner, cast, m);

@@ -64,8 +64,9 @@ WITH_FMA static void scan_geometries_fma(const point_place *place, visibility se
 static void scan_instances(const point_place *place, uint32_t g, visibility seen, nearest *best) {
   const instance_group *group = place->scene->groups[g];
   for (uint32_t i = 0; i < group->count; i++) {
-    const float *gate = place->scene->values[g]->values + (size_t)i * BOX_ROWS;
+    float gate[BOX_ROWS];
     if (!visibility_has(seen, group->mask, group->instances[i].world)) continue;
+    gate_in(place->scene, g, i, gate);
     point_place inner = {.scene = place->scene->models[g].snapshot, .outer = place};
     if (!closest_inside(place->point, &group->instances[i], inner.point)) continue;
     inner.gate = closest_of_bounds(place->point, gate, gate + 3);
@@ -158,8 +159,9 @@ static int32_t count_instances(const point_place *place, uint32_t g, visibility 
   const instance_group *group = place->scene->groups[g];
   int32_t sum = 0;
   for (uint32_t i = 0; i < group->count; i++) {
-    const float *gate = place->scene->values[g]->values + (size_t)i * BOX_ROWS;
+    float gate[BOX_ROWS];
     if (!visibility_has(seen, group->mask, group->instances[i].world)) continue;
+    gate_in(place->scene, g, i, gate);
     point_place inner = {.scene = place->scene->models[g].snapshot, .outer = place};
     if (!winding_holds(place->point, gate, gate + 3)) continue;
     if (!closest_inside(place->point, &group->instances[i], inner.point)) continue;

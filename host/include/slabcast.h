@@ -327,6 +327,11 @@ SLAB_API slab_status slab_scene_add_instances(slab_scene *, slab_scene *model, c
 /** Replaces the transforms of n instances, all that slab_scene_add_instances placed in one call; geometry: what it
  * gave. Casts see them after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
 SLAB_API slab_status slab_scene_update_instances(slab_scene *, uint32_t geometry, const float *transforms, uint32_t n);
+/** Replaces the transforms of n instances of a geometry, transforms[i] that of instance indices[i]. Of an index that is
+ * there twice the last one counts. In a scene with worlds the next commit then takes time for the worlds that have
+ * moved alone. SLAB_INVALID_ARGUMENT as above, and names an index that the geometry does not have. */
+SLAB_API slab_status slab_scene_update_some_instances(slab_scene *, uint32_t geometry, const uint32_t *indices,
+                                                      const float *transforms, uint32_t n);
 /** The same for the instances of `count` calls of slab_scene_add_instances: all are moved, or where something is
  * refused none. geometries: what these calls gave, each once. transforms: n, of all their instances, in the order of
  * geometries. SLAB_INVALID_ARGUMENT names the index in geometries, and the transform among those of that geometry. */

@@ -14,6 +14,8 @@
 #include "slabcast.h"
 
 typedef struct geometry_values geometry_values;
+struct world_lists;
+struct world_state;
 
 /* A scene's BVH in the device's layout: nodes, and blocks with the primitives' values and global primitive ids. */
 typedef struct bvh_layout {
@@ -58,6 +60,9 @@ typedef struct snapshot {
   bool has_instances;                            /* or had: ids are not the indices of entries */
   uint32_t skewed;                               /* the first geometry of an instance that is not rigid but for a scale,
                                                     or has such a one in its model; SLAB_MISS: there is none */
+  struct world_lists *lists;                     /* of a scene with worlds (scene/worlds.h); else NULL */
+  struct world_state *world_states;              /* of each world, from 0 on; or NULL */
+  uint64_t frame;                                /* the number of the commit whose moves its worlds have */
   struct held_model *models;                     /* of each geometry */
   struct instance_group **groups;                /* of each geometry; NULL: primitives */
   atomic_uint held;                              /* by snapshots that have this one as a model */

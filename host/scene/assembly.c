@@ -82,7 +82,7 @@ static void count_worlds(assembly *a) {
     a->units += t->floats / floats_a_unit(s);
     if (t->depth > a->out->depth) a->out->depth = t->depth;
   }
-  a->units += lane_units(s, a->worlds->lane_begin[s->worlds + 1]);
+  a->units += lane_units(s, a->worlds->lists->begin[s->worlds + 1]);
   a->elements += s->worlds;
 }
 
@@ -208,7 +208,7 @@ static void list_gates(void *argument, size_t first, size_t end) {
     const size_t unit = l->unit + b * l->units;
     uint32_t *ids = (uint32_t *)(l->blocks + unit * form.unit) + BOX_ROWS * form.width;
     memset(ids, 0, (l->units * form.unit - BOX_ROWS * form.width) * sizeof *ids);
-    memcpy(ids, l->worlds->lanes + b * form.width, form.width * sizeof *ids);
+    memcpy(ids, l->worlds->lists->lanes + b * form.width, form.width * sizeof *ids);
   }
   const block_writing writing = {l->scene, form, l->blocks, l->blocks, 0};
   blocks_write(&writing, SHAPE_INSTANCE, (uint32_t)(l->unit + first * l->units), (uint32_t)(end - first), NULL);
@@ -230,10 +230,11 @@ static void put_worlds(const assembly *a, whole *to) {
     to->node += node_count(s, &p->tree);
     to->unit += p->tree.floats / floats_a_unit(s);
   }
+  w->lists->unit = (uint32_t)to->unit;
   const gates_listing l = {s, w, block_units(form, SHAPE_INSTANCE), to->unit, to->blocks};
-  pool_loop(s->context->threads, w->lane_begin[s->worlds + 1] / form.width, GATES_A_PIECE, list_gates, (void *)&l);
+  pool_loop(s->context->threads, w->lists->begin[s->worlds + 1] / form.width, GATES_A_PIECE, list_gates, (void *)&l);
   for (uint32_t world = 1; world <= s->worlds; world++) {
-    const uint32_t first = w->lane_begin[world], lanes = w->lane_begin[world + 1] - first;
+    const uint32_t first = w->lists->begin[world], lanes = w->lists->begin[world + 1] - first;
     if (lanes == 0) continue;
     entries[world].outside[OUTSIDE_INSTANCES] =
         (bvh_outside){(uint32_t)(to->unit + lane_units(s, first)), lanes / form.width};

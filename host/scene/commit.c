@@ -11,6 +11,7 @@
 #include "scene/models.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
+#include "scene/worlds.h"
 #include "shapes/values.h"
 
 /* ---- snapshots of a scene ---- */
@@ -121,16 +122,25 @@ static void forget_replaced(slab_scene *scene) {
       continue;
     }
     *at = s->older;
-    if (s->moves)
+    if (scene->resting == NULL && s->lists != NULL && s->lists == atomic_load(&scene->committed)->lists) {
+      scene->resting = s;
+      s->older = NULL;
+    } else if (s->moves) {
       snapshot_salvage(s, &scene->spare);
-    else
+    } else {
       snapshot_destroy(s);
+    }
   }
 }
 
 void scene_publish(slab_scene *scene, snapshot *next) {
   snapshot *last = atomic_exchange(&scene->committed, next);
-  scene->changed = scene->grown = false;
+  scene->changed = scene->grown = scene->rearranged = false;
+  next->frame = ++scene->frame;
+  if (scene->resting != NULL && scene->resting->lists != next->lists) {
+    snapshot_destroy(scene->resting);
+    scene->resting = NULL;
+  }
   if (last == NULL) return;
   last->older = scene->replaced;
   scene->replaced = last;
@@ -194,6 +204,13 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
   return status;
 }
 
+/* Whether nothing has changed but where instances stand that worlds list. */
+static bool is_frame(const slab_scene *scene, const slab_build_options *options) {
+  const snapshot *last = atomic_load(&scene->committed);
+  return last != NULL && last->lists != NULL && scene->changed && !scene->rearranged &&
+         options->update != SLAB_UPDATE_REBUILD && !models_changed(scene, last);
+}
+
 /* Whether the last BVH may hold the scene. */
 static bool may_refit(const slab_scene *scene, const slab_build_options *options) {
   const snapshot *last = atomic_load(&scene->committed);
@@ -222,10 +239,15 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   if (last != NULL && !scene->changed && options->update != SLAB_UPDATE_REBUILD && !models_changed(scene, last))
     return SLAB_OK;
   snapshot *next = NULL;
-  if (may_refit(scene, options)) status = refit(scene, options->update, &next);
+  const bool frame = is_frame(scene, options);
+  if (frame) status = frames_make(scene, &next);
+  if (!frame && may_refit(scene, options)) status = refit(scene, options->update, &next);
   if (status == SLAB_OK && next == NULL) status = build(scene, options->tree, &next);
   if (status != SLAB_OK) return status;
-  snapshot_finish(next, begin);
+  if (frame)
+    frames_finish(next, begin);
+  else
+    snapshot_finish(next, begin);
   for (uint32_t g = 0; g < next->geometries; g++)
     if (next->values[g] != NULL) values_drop_copy(&next->values[g]->copy); /* the device has them in its blocks */
   scene_publish(scene, next);

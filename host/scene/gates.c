@@ -74,6 +74,23 @@ static void gate_of(const instance_entry *of, const double extent[DIRECTIONS], f
   if (!finite) memcpy(gate, open_gate, sizeof open_gate);
 }
 
+void gate_write(const instance_entry *of, const model_measure *m, float gate[BOX_ROWS]) {
+  if (!m->bounded)
+    memcpy(gate, open_gate, sizeof open_gate);
+  else if (isinf(m->extent[DIRECTION_NONE]))
+    primitive_void((slab_shape)SHAPE_INSTANCE, gate);
+  else
+    gate_of(of, m->extent, gate);
+}
+
+/* Gates that are in the arrays alone are computed once more. */
+void gate_in(const snapshot *s, uint32_t g, uint32_t i, float gate[BOX_ROWS]) {
+  if (s->values[g]->values != NULL)
+    memcpy(gate, s->values[g]->values + (size_t)i * BOX_ROWS, BOX_ROWS * sizeof *gate);
+  else
+    gate_write(&s->groups[g]->instances[i], &s->models[g].measure, gate);
+}
+
 typedef struct gates_writing {
   const instance_group *of;
   const model_measure *model;
@@ -82,16 +99,7 @@ typedef struct gates_writing {
 
 static void write_gates(void *argument, size_t first, size_t end) {
   const gates_writing *w = argument;
-  const model_measure *m = w->model;
-  for (size_t i = first; i < end; i++) {
-    float *gate = w->to + i * BOX_ROWS;
-    if (!m->bounded)
-      memcpy(gate, open_gate, sizeof open_gate);
-    else if (isinf(m->extent[DIRECTION_NONE]))
-      primitive_void((slab_shape)SHAPE_INSTANCE, gate);
-    else
-      gate_of(&w->of->instances[i], m->extent, gate);
-  }
+  for (size_t i = first; i < end; i++) gate_write(&w->of->instances[i], w->model, w->to + i * BOX_ROWS);
 }
 
 geometry_values *gates_of(const slab_context *context, const instance_group *group, const model_measure *model) {

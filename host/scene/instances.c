@@ -1,5 +1,6 @@
 #include "scene/instances.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,12 @@ enum { INSTANCES_A_PIECE = 1024 };
 static instance_group *instances_create(slab_scene *model, uint32_t geometries, uint32_t n, uint32_t visible) {
   instance_group *made = malloc(sizeof *made + (size_t)n * sizeof *made->instances);
   if (made == NULL) return NULL;
-  *made = (instance_group){.references = 1, .count = n, .mask = visible, .model = model, .geometries = geometries};
+  *made = (instance_group){.references = 1,
+                           .count = n,
+                           .mask = visible,
+                           .model = model,
+                           .geometries = geometries,
+                           .instances = (instance_entry *)(made + 1)};
   scene_retain(model);
   return made;
 }
@@ -94,4 +100,110 @@ slab_status instances_restore(const char *function, slab_scene *model, const ins
   if (made == NULL) return fail_instances(n);
   memcpy(made->instances, instances, n * sizeof *instances);
   return instances_finish(function, SLAB_OK, made, group);
+}
+
+/* ---- changing ---- */
+
+/* Whether a transform is surely accepted: its rows are about as long, and about at right angles. */
+static bool is_plain(const float t[12]) {
+  float square[3];
+  for (int i = 0; i < 3; i++)
+    square[i] = t[4 * i] * t[4 * i] + t[4 * i + 1] * t[4 * i + 1] + t[4 * i + 2] * t[4 * i + 2];
+  bool plain = square[0] > 0x1p-80f && square[0] < 0x1p80f;
+  for (int i = 0; i < 3; i++) {
+    const float *r = t + 4 * i, *s = t + 4 * ((i + 1) % 3), product = r[0] * s[0] + r[1] * s[1] + r[2] * s[2];
+    plain = plain && square[i] <= 2.0f * square[0] && square[0] <= 2.0f * square[i] &&
+            fabsf(product) <= 0.125f * square[0] && fabsf(r[3]) <= 0x1p59f;
+  }
+  return plain;
+}
+
+typedef struct transforms_accepting {
+  const float *from;
+  atomic_uint refused;
+} transforms_accepting;
+
+static void accept_some(void *argument, size_t first, size_t end) {
+  transforms_accepting *t = argument;
+  for (size_t i = first; i < end; i++) {
+    instance_entry unused;
+    double value;
+    if (is_plain(t->from + 12 * i) || transform_refusal(t->from + 12 * i, &unused, &value) == NULL) continue;
+    for (unsigned refused = atomic_load(&t->refused); i < refused;)
+      if (atomic_compare_exchange_weak(&t->refused, &refused, (unsigned)i)) break;
+    return;
+  }
+}
+
+/* The same with what the model has: by a group of these transforms. */
+static slab_status accept_with_model(const char *function, const instance_group *group, const float *transforms,
+                                     uint32_t n) {
+  scene_reading reading;
+  slab_status status = scene_enter(group->model, function, &reading);
+  if (status != SLAB_OK) return status;
+  const bool has_instances = reading.scene->has_instances;
+  scene_leave(&reading);
+  if (!has_instances) return SLAB_OK;
+  instance_group *tried = NULL;
+  const instance_worlds worlds = {.each = NULL};
+  status = instances_take(function, group->model, group->geometries, transforms, n, group->mask, &worlds, &tried);
+  instances_release(tried);
+  return status;
+}
+
+slab_status instances_accept(const char *function, const instance_group *group, const uint32_t *indices,
+                             const float *transforms, uint32_t n) {
+  transforms_accepting t = {.from = transforms, .refused = n};
+  for (uint32_t i = 0; indices != NULL && i < n; i++)
+    if (indices[i] >= group->count)
+      return fail(SLAB_INVALID_ARGUMENT, "%s: indices[%u] is %u, and there are %u instances", function, i, indices[i],
+                  group->count);
+  pool_loop(group->model->context->threads, n, INSTANCES_A_PIECE, accept_some, &t);
+  if (t.refused == n) return accept_with_model(function, group, transforms, n);
+  instance_entry unused;
+  double value;
+  const char *why = transform_refusal(transforms + 12 * (size_t)t.refused, &unused, &value);
+  return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, t.refused, why, value);
+}
+
+typedef struct transforms_changing {
+  instance_group *to;
+  const uint32_t *indices;
+  const float *from;
+} transforms_changing;
+
+static void change_some(void *argument, size_t first, size_t end) {
+  const transforms_changing *c = argument;
+  for (size_t i = first; i < end; i++) {
+    double value;
+    instance_entry *to = &c->to->instances[c->indices != NULL ? c->indices[i] : i];
+    (void)transform_refusal(c->from + 12 * i, to, &value);
+  }
+}
+
+/* Of an index that is there twice the last transform counts: those of a list are taken in its order. */
+void instances_change(instance_group *group, const uint32_t *indices, const float *transforms, uint32_t n) {
+  transforms_changing c = {group, indices, transforms};
+  bool ascend = true;
+  for (uint32_t i = 1; indices != NULL && i < n && ascend; i++) ascend = indices[i - 1] < indices[i];
+  if (ascend)
+    pool_loop(group->model->context->threads, n, INSTANCES_A_PIECE, change_some, &c);
+  else
+    change_some(&c, 0, n);
+}
+
+instance_group *instances_copy(const instance_group *from) {
+  instance_group *made = instances_create(from->model, from->geometries, from->count, from->mask);
+  if (made != NULL) memcpy(made->instances, from->instances, from->count * sizeof *made->instances);
+  return made;
+}
+
+instance_group *instances_view(instance_group *of, instance_entry *instances) {
+  instance_group *made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  *made = *of;
+  made->references = 1;
+  made->instances = instances;
+  made->of = of;
+  return made;
 }

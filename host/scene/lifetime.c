@@ -11,6 +11,7 @@
 #include "scene/models.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
+#include "scene/worlds.h"
 #include "shapes/values.h"
 
 /* ---- snapshots ---- */
@@ -41,6 +42,8 @@ void snapshot_destroy(snapshot *s) {
     instances_release(s->groups[g]);
     model_drop(&s->models[g]);
   }
+  worlds_release(s->lists);
+  os_free(s->world_states);
   free(s->models);
   free(s->groups);
   free(s->values);
@@ -60,7 +63,7 @@ void snapshot_salvage(snapshot *s, bvh_layout *arrays) {
 
 void instances_release(instance_group *g) {
   if (g == NULL || --g->references > 0) return;
-  slab_scene_destroy(g->model);
+  if (g->of == NULL) slab_scene_destroy(g->model); /* a snapshot's holds its models otherwise */
   free(g);
 }
 
@@ -77,6 +80,13 @@ void scene_let_go(slab_scene *scene, snapshot **held) {
   slab_scene_destroy(scene);
 }
 
+void model_share(const held_model *from, held_model *to) {
+  *to = *from;
+  if (from->snapshot == NULL) return;
+  atomic_fetch_add(&from->snapshot->held, 1);
+  scene_retain(from->scene);
+}
+
 void model_drop(held_model *held) { scene_let_go(held->scene, &held->snapshot); }
 
 /* ---- scenes ---- */
@@ -91,6 +101,8 @@ void slab_scene_destroy(slab_scene *scene) {
   }
   snapshot_destroy(atomic_load(&scene->committed));
   layout_free_arrays(&scene->spare);
+  snapshot_destroy(scene->resting);
+  free(scene->moved_in);
   for (uint32_t g = 0; g < scene->geometries; g++) {
     values_release(scene->added[g].values);
     instances_release(scene->added[g].group);

@@ -28,6 +28,8 @@ typedef struct held_model {
 /* Holds the snapshot that a group's model has now. last: what the last commit held, or nothing. SLAB_INVALID_STATE
  * where the model has changed so that a transform with one of its own is refused now. */
 slab_status model_hold(const char *function, const instance_group *, const held_model *last, held_model *);
+/* Holds once more what is held. */
+void model_share(const held_model *, held_model *);
 void model_drop(held_model *);
 
 /* The most that the transforms of a model's instances come to. */
@@ -36,6 +38,10 @@ transform_reach model_reach(const snapshot *model);
 slab_status model_allows(const char *function, slab_status status, const instance_group *, const snapshot *model,
                          const transform_reach *reach);
 
+/* The gate of one instance. */
+void gate_write(const instance_entry *, const model_measure *, float gate[BOX_ROWS]);
+/* That of instance i of a geometry, by a snapshot. */
+void gate_in(const snapshot *, uint32_t geometry, uint32_t i, float gate[BOX_ROWS]);
 /* The gates of a group's instances, the boxes that rays enter before they are cast in its model: values of
  * SHAPE_INSTANCE. NULL: memory is short. */
 geometry_values *gates_of(const slab_context *, const instance_group *, const model_measure *);

@@ -9,6 +9,7 @@
 #include "data/types.h"
 #include "device/context.h"
 #include "os/thread.h"
+#include "scene/worlds.h"
 
 /* ---- creating and destroying ---- */
 
@@ -54,7 +55,7 @@ void scene_append(slab_scene *scene, const added_geometry *a, uint64_t ids) {
   to->id = (uint32_t)scene->ids;
   scene->ids += ids;
   scene->primitives += is_removed(a) ? 0 : a->count;
-  scene->changed = scene->grown = true;
+  scene->changed = scene->grown = scene->rearranged = true;
 }
 
 static slab_status check_array(const slab_scene *scene, const addition *a) {
@@ -200,7 +201,7 @@ slab_status scene_update(slab_scene *scene, uint32_t geometry, addition *a) {
   if ((status = values_take(scene->context->threads, a, &made, &unused)) != SLAB_OK) return status;
   values_release(of->values);
   of->values = made;
-  scene->changed = true;
+  scene->changed = scene->rearranged = true;
   return SLAB_OK;
 }
 
@@ -228,7 +229,7 @@ slab_status slab_scene_enable(slab_scene *scene, uint32_t geometry, int enabled)
   slab_status status = scene_check(scene, "slab_scene_enable");
   if (status == SLAB_OK) status = find(scene, "slab_scene_enable", geometry, &of);
   if (status != SLAB_OK) return status;
-  scene->changed = scene->changed || of->enabled != (enabled != 0);
+  if (of->enabled != (enabled != 0)) scene->changed = scene->rearranged = true;
   of->enabled = enabled != 0;
   return SLAB_OK;
 }
@@ -243,7 +244,7 @@ slab_status slab_scene_remove(slab_scene *scene, uint32_t geometry) {
   of->values = NULL;
   of->group = NULL;
   scene->primitives -= of->count;
-  scene->changed = true;
+  scene->changed = scene->rearranged = true;
   return SLAB_OK;
 }
 
@@ -272,7 +273,12 @@ slab_status slab_scene_set_worlds(slab_scene *scene, uint32_t worlds) {
       return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u has something in world %u, beyond %u", function,
                   scene->added[g].id, highest, worlds);
   }
-  if (worlds != scene->worlds) scene->changed = scene->grown = true;
+  if (worlds == scene->worlds) return SLAB_OK;
+  uint64_t *moved_in = calloc(worlds + (size_t)1, sizeof *moved_in);
+  if (moved_in == NULL) return fail_memory(worlds * sizeof *moved_in, "the worlds");
+  free(scene->moved_in);
+  scene->moved_in = moved_in;
+  scene->changed = scene->grown = scene->rearranged = true;
   scene->worlds = worlds;
   return SLAB_OK;
 }
@@ -294,7 +300,8 @@ static bool contains(const slab_scene *scene, const slab_scene *model) {
   if (scene == model) return true;
   for (uint32_t g = 0; g < scene->geometries; g++)
     if (scene->added[g].group != NULL && contains(scene->added[g].group->model, model)) return true;
-  return snapshots_contain(atomic_load(&scene->committed), model) || snapshots_contain(scene->replaced, model);
+  return snapshots_contain(atomic_load(&scene->committed), model) || snapshots_contain(scene->replaced, model) ||
+         snapshots_contain(scene->resting, model);
 }
 
 static slab_status check_transforms(const slab_scene *scene, const char *function, const float *transforms,
@@ -377,19 +384,40 @@ static slab_status find_instances(const slab_scene *scene, const char *function,
   return fail_kind(function, geometry, (*found)->kind, noun_of(SHAPE_INSTANCE));
 }
 
-/* Takes new transforms beside those that a geometry has. */
+/* Takes new transforms beside those that a geometry has, or where nobody shares these only looks at them. */
 static slab_status take_moved(const char *function, added_geometry *of, const float *transforms) {
   const instance_group *last = of->group;
+  of->moves = last->references == 1;
+  if (of->moves) return instances_accept(function, last, NULL, transforms, of->count);
   const instance_worlds worlds = {.last = last};
   return instances_take(function, last->model, last->geometries, transforms, of->count, last->mask, &worlds,
                         &of->moved);
 }
 
-static void put_moved(slab_scene *scene, added_geometry *of) {
-  instances_release(of->group);
-  of->group = of->moved;
-  of->moved = NULL;
+/* Notes which worlds instances have moved in, those at these indices (NULL: all). */
+static void note_moves(slab_scene *scene, const instance_group *group, const uint32_t *indices, uint32_t n) {
+  const snapshot *last = atomic_load(&scene->committed);
+  const world_lists *lists = last != NULL ? last->lists : NULL;
   scene->changed = true;
+  scene->rearranged = scene->rearranged || lists == NULL || last->worlds != scene->worlds;
+  for (uint32_t i = 0; !scene->rearranged && i < n; i++) {
+    const uint32_t world = group->instances[indices != NULL ? indices[i] : i].world;
+    scene->moved_in[world] = scene->frame + 1;
+    scene->rearranged = !world_is_listed(lists, world);
+  }
+}
+
+static void put_moved(slab_scene *scene, added_geometry *of, const float *transforms) {
+  if (of->moves) {
+    instances_change(of->group, NULL, transforms, of->count);
+    note_moves(scene, of->group, NULL, of->count);
+  } else {
+    instances_release(of->group);
+    of->group = of->moved;
+    scene->changed = scene->rearranged = true;
+  }
+  of->moved = NULL;
+  of->moves = false;
 }
 
 slab_status scene_update_instances(slab_scene *scene, const char *function, uint32_t geometry, const float *transforms,
@@ -403,7 +431,8 @@ slab_status scene_update_instances(slab_scene *scene, const char *function, uint
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u transforms for geometry %u, which has %u instances", function, n,
                 geometry, of->count);
   status = take_moved(function, of, transforms);
-  if (status == SLAB_OK) put_moved(scene, of);
+  if (status == SLAB_OK) put_moved(scene, of, transforms);
+  of->moves = false;
   return status;
 }
 
@@ -431,6 +460,29 @@ static slab_status count_instances(const slab_scene *scene, const char *function
   return SLAB_OK;
 }
 
+slab_status slab_scene_update_some_instances(slab_scene *scene, uint32_t geometry, const uint32_t *indices,
+                                             const float *transforms, uint32_t n) {
+  const char *function = "slab_scene_update_some_instances";
+  added_geometry *of = NULL;
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = check_transforms(scene, function, transforms, n);
+  if (status == SLAB_OK && n > 0 && indices == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u indices is NULL", function, n);
+  if (status == SLAB_OK) status = find_instances(scene, function, geometry, &of);
+  if (status == SLAB_OK) status = instances_accept(function, of->group, indices, transforms, n);
+  if (status != SLAB_OK || n == 0) return status;
+  if (of->group->references > 1) {
+    instance_group *own = instances_copy(of->group);
+    if (own == NULL) return fail_memory(of->count * sizeof(instance_entry), "instances");
+    instances_release(of->group);
+    of->group = own;
+    scene->rearranged = true;
+  }
+  instances_change(of->group, indices, transforms, n);
+  note_moves(scene, of->group, indices, n);
+  return SLAB_OK;
+}
+
 slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n) {
   return scene_update_instances(scene, "slab_scene_update_instances", geometry, transforms, n);
 }
@@ -441,10 +493,13 @@ static slab_status take_all_moved(slab_scene *scene, const char *function, const
   for (*taken = 0; *taken < count; ++*taken) {
     added_geometry *of = added_of(scene, geometries[*taken]);
     const place_of_many place = place_of(function, *taken);
-    if (of->moved != NULL)
+    if (of->moved != NULL || of->moves)
       return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is one of them already", place.text, geometries[*taken]);
     const slab_status status = take_moved(place.text, of, transforms);
-    if (status != SLAB_OK) return status;
+    if (status != SLAB_OK) {
+      of->moves = false;
+      return status;
+    }
     transforms += 12 * (size_t)of->count;
   }
   return SLAB_OK;
@@ -468,10 +523,12 @@ slab_status slab_scene_move_instances(slab_scene *scene, const uint32_t *geometr
   for (uint32_t k = 0; k < taken; k++) {
     added_geometry *of = added_of(scene, geometries[k]);
     if (status == SLAB_OK) {
-      put_moved(scene, of);
+      put_moved(scene, of, transforms);
+      transforms += 12 * (size_t)of->count;
     } else {
       instances_release(of->moved);
       of->moved = NULL;
+      of->moves = false;
     }
   }
   return status;

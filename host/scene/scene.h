@@ -17,6 +17,7 @@ typedef struct added_geometry {
   geometry_values *values; /* NULL: removed, or instances */
   instance_group *group;   /* NULL: removed, or primitives */
   instance_group *moved;   /* what takes its place, amid slab_scene_move_instances alone */
+  bool moves;              /* likewise: it changes in place */
   uint32_t kind, count;    /* kind: a slab_shape or SHAPE_INSTANCE */
   uint32_t id;             /* of instances that of the first geometry of the first */
   bool enabled;
@@ -41,6 +42,10 @@ struct slab_scene {
   uint32_t worlds;               /* declared */
   uint64_t primitives;           /* of geometries that are not removed */
   bool changed, grown;           /* since the last commit: in any way; by a geometry */
+  bool rearranged;               /* in another way than by moves of instances that worlds list */
+  uint64_t frame;                /* commits so far */
+  uint64_t *moved_in;            /* of each world the number of the commit that has its last move */
+  snapshot *resting;             /* of a scene with worlds, replaced: the next one may take its arrays over */
   _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */
   bvh_layout spare;              /* arrays of a BVH that was refitted and is gone, for the next refit */
   snapshot *replaced;            /* those before it, the newest first, that may still be read */

@@ -208,7 +208,11 @@ static void write_values(const snapshot *scene, uint32_t g, char *to) {
   const geometry_values *v = scene->values[g];
   const instance_group *group = scene->groups[g];
   if (group != NULL) {
-    memcpy(to, group->instances, group->count * sizeof *group->instances);
+    for (uint32_t i = 0; i < group->count; i++) {
+      instance_entry entry = group->instances[i];
+      entry.model = entry.geometry = 0; /* what they are in the arrays */
+      memcpy(to + i * sizeof entry, &entry, sizeof entry);
+    }
   } else if (v != NULL) {
     memcpy(to, v->values, v->floats * sizeof *v->values);
     if (v->indices == NULL) return;
@@ -493,9 +497,9 @@ static slab_status take(const unpacking *u, slab_scene *scene, const serialized_
   const double begin = seconds_now();
   snapshot *numbered = snapshot_create(scene->context, (uint32_t)h->geometries);
   if (numbered == NULL) return fail_memory(h->geometries * sizeof *numbered->table, "the geometry table");
-  scene->worlds = (uint32_t)h->worlds;
-  slab_status status =
-      take_geometries(u, scene, h, (const void *)(bytes + p.table), (const void *)(bytes + p.blocks), numbered);
+  slab_status status = slab_scene_set_worlds(scene, (uint32_t)h->worlds);
+  if (status == SLAB_OK)
+    status = take_geometries(u, scene, h, (const void *)(bytes + p.table), (const void *)(bytes + p.blocks), numbered);
   if (status == SLAB_OK) status = take_snapshot(scene, h, bytes, numbered, begin);
   snapshot_destroy(numbered);
   return status;

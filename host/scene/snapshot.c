@@ -197,13 +197,17 @@ static slab_status upload_built(snapshot *scene) {
     scene->own_units = t.floats / block_form_of(scene->context->layout).unit;
     status = assembly_append(scene, scene->worlds > 0 ? &worlds : NULL, &t);
   }
+  if (worlds.lists != NULL) scene->lists = worlds_retain(worlds.lists);
   worlds_free(&worlds);
   if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(scene->context->layout, &t);
   scene->built_cost = t.sah_cost;
   t.build = scene->build;
-  if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);
-  layout_free_arrays(&t);
-  return status;
+  if (status != SLAB_OK) {
+    layout_free_arrays(&t);
+    return status;
+  }
+  status = snapshot_upload_tree(scene, &t);
+  return status == SLAB_OK && scene->worlds > 0 ? worlds_settle(scene) : status;
 }
 
 slab_status snapshot_upload(snapshot *scene, slab_tree tree) {
@@ -258,5 +262,8 @@ void snapshot_finish(snapshot *scene, double begin) {
   stats->build_seconds = seconds_now() - begin;
   scene->uniforms.geometries = scene->entries;
   scene->uniforms.mask = UINT32_MAX;
-  scene->skewed = first_skewed(scene);
+  if (scene->lists != NULL)
+    worlds_sum_up(scene);
+  else
+    scene->skewed = first_skewed(scene);
 }

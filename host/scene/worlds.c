@@ -1,12 +1,18 @@
 #include "scene/worlds.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pool.h"
 #include "base/status.h"
+#include "bvh/memory.h"
 #include "device/context.h"
+#include "maths/answer.h"
+#include "os/memory.h"
 #include "scene/instances.h"
+#include "scene/models.h"
+#include "shapes/primitive.h"
 #include "shapes/values.h"
 
 enum { WORLDS_A_PIECE = 8 };
@@ -20,16 +26,12 @@ static void count_instances(const snapshot *s, uint32_t *count) {
       count[s->groups[g]->instances[i].world]++;
 }
 
-static bool is_listed(const world_content *c, uint32_t world) {
-  return world != 0 && c->lane_begin[world + 1] > c->lane_begin[world];
-}
-
 /* Instances from the ith on that are in the same world, where that has a BVH. */
 static uint32_t run_length(const world_content *c, const instance_group *group, uint32_t i) {
   const uint32_t world = group->instances[i].world;
   uint32_t end = i + 1;
   while (end < group->count && group->instances[end].world == world) end++;
-  return is_listed(c, world) ? 0 : end - i;
+  return world_is_listed(c->lists, world) ? 0 : end - i;
 }
 
 /* Adds a run to its world, of which `at` says where the next goes; counts it where there are no runs yet. */
@@ -68,23 +70,23 @@ static uint32_t sum_up(uint32_t *counts, uint32_t n, uint32_t multiple) {
 /* The lanes of each world. */
 static slab_status list_lanes(const snapshot *s, world_content *c) {
   const uint32_t width = block_form_of(s->context->layout).width;
-  count_instances(s, c->lane_begin);
-  c->lane_begin[0] = 0;
+  count_instances(s, c->lists->begin);
+  c->lists->begin[0] = 0;
   for (uint32_t w = 1; w <= s->worlds; w++)
-    if (c->lane_begin[w] > WORLD_LISTED) c->lane_begin[w] = 0;
-  const uint32_t lanes = sum_up(c->lane_begin, s->worlds + 1, width);
+    if (c->lists->begin[w] > WORLD_LISTED) c->lists->begin[w] = 0;
+  const uint32_t lanes = sum_up(c->lists->begin, s->worlds + 1, width);
   uint32_t *next = malloc((s->worlds + (size_t)1) * sizeof *next);
-  c->lanes = malloc((lanes + (size_t)1) * sizeof *c->lanes);
-  if (next == NULL || c->lanes == NULL) {
+  c->lists->lanes = malloc((lanes + (size_t)1) * sizeof *c->lists->lanes);
+  if (next == NULL || c->lists->lanes == NULL) {
     free(next);
-    return fail_memory(lanes * sizeof *c->lanes, "the instances of worlds");
+    return fail_memory(lanes * sizeof *c->lists->lanes, "the instances of worlds");
   }
-  memcpy(next, c->lane_begin, (s->worlds + (size_t)1) * sizeof *next);
-  memset(c->lanes, 0xFF, lanes * sizeof *c->lanes); /* SLAB_MISS */
+  memcpy(next, c->lists->begin, (s->worlds + (size_t)1) * sizeof *next);
+  memset(c->lists->lanes, 0xFF, lanes * sizeof *c->lists->lanes); /* SLAB_MISS */
   for (uint32_t g = 0; g < s->geometries; g++)
     for (uint32_t i = 0; s->groups[g] != NULL && i < s->groups[g]->count; i++) {
       const uint32_t world = s->groups[g]->instances[i].world;
-      if (is_listed(c, world)) c->lanes[next[world]++] = s->table[g].global_id_base + i;
+      if (world_is_listed(c->lists, world)) c->lists->lanes[next[world]++] = s->table[g].global_id_base + i;
     }
   free(next);
   return SLAB_OK;
@@ -93,8 +95,9 @@ static slab_status list_lanes(const snapshot *s, world_content *c) {
 slab_status worlds_list(const snapshot *s, world_content *c) {
   const size_t n = s->worlds + (size_t)2;
   uint32_t *at = malloc(n * sizeof *at);
-  *c = (world_content){.begin = calloc(n, sizeof *c->begin), .lane_begin = calloc(n, sizeof *c->lane_begin)};
-  slab_status status = at == NULL || c->begin == NULL || c->lane_begin == NULL
+  *c = (world_content){.begin = calloc(n, sizeof *c->begin), .lists = calloc(1, sizeof *c->lists)};
+  if (c->lists != NULL) *c->lists = (world_lists){.references = 1, .begin = calloc(n, sizeof *c->lists->begin)};
+  slab_status status = at == NULL || c->begin == NULL || c->lists == NULL || c->lists->begin == NULL
                            ? fail_memory(n * sizeof *c->begin, "the worlds")
                            : list_lanes(s, c);
   if (status == SLAB_OK) {
@@ -116,8 +119,182 @@ void worlds_free(world_content *c) {
   free(c->parts);
   free(c->runs);
   free(c->begin);
-  free(c->lanes);
-  free(c->lane_begin);
+  worlds_release(c->lists);
+}
+
+world_lists *worlds_retain(world_lists *l) {
+  l->references++;
+  return l;
+}
+
+void worlds_release(world_lists *l) {
+  if (l == NULL || --l->references > 0) return;
+  free(l->lanes);
+  free(l->begin);
+  free(l);
+}
+
+/* ---- how they stand ---- */
+
+/* Whether an instance is not rigid but for a scale, or has such a one in its model; *geometry: which, as `skewed`. */
+static bool is_skewed(const snapshot *s, uint32_t g, uint32_t i, uint32_t *geometry) {
+  const instance_group *group = s->groups[g];
+  const snapshot *model = s->models[g].snapshot;
+  const bool within = model != NULL && model->skewed != SLAB_MISS;
+  *geometry = s->table[g].id + i * group->geometries + (within ? model->skewed : 0);
+  return within || !(group->instances[i].scale > 0.0f);
+}
+
+static void state_add(world_state *to, const snapshot *s, uint32_t g, uint32_t i, const float gate[BOX_ROWS]) {
+  uint32_t geometry;
+  if (is_hidden(s, g)) return;
+  if (!primitive_is_void((slab_shape)SHAPE_INSTANCE, gate))
+    primitive_grow(to->lower, to->upper, (slab_shape)SHAPE_INSTANCE, gate);
+  if (is_skewed(s, g, i, &geometry) && geometry < to->skewed) to->skewed = geometry;
+}
+
+static const world_state nothing_there = {
+    {INFINITY, INFINITY, INFINITY}, SLAB_MISS, {-INFINITY, -INFINITY, -INFINITY}, 0};
+
+/* Worlds and their sums, of which the first has no world 0. */
+static uint32_t sum_count(uint32_t worlds) { return (worlds + WORLDS_SUMMED - 1) / WORLDS_SUMMED; }
+
+size_t worlds_states_size(uint32_t worlds) { return (worlds + (size_t)1 + sum_count(worlds)) * sizeof(world_state); }
+
+/* The sum that a world is in. */
+static world_state *sum_with(const snapshot *s, uint32_t world) {
+  return s->world_states + s->worlds + 1 + (world - 1) / WORLDS_SUMMED;
+}
+
+static void state_join(world_state *to, const world_state *from) {
+  for (int k = 0; k < 3; k++) {
+    to->lower[k] = from->lower[k] < to->lower[k] ? from->lower[k] : to->lower[k];
+    to->upper[k] = from->upper[k] > to->upper[k] ? from->upper[k] : to->upper[k];
+  }
+  if (from->skewed < to->skewed) to->skewed = from->skewed;
+}
+
+/* Where the snapshot's arrays have its instances. */
+static instance_entry *entries_of(const snapshot *s) {
+  return (instance_entry *)(s->bvh.blocks + (size_t)s->uniforms.instances * BLOCK_UNIT);
+}
+
+/* The instance in a lane. */
+static uint32_t in_lane(const snapshot *s, uint32_t lane, uint32_t *i) {
+  const uint32_t id = s->lists->lanes[lane], g = geometry_of(s->table, s->geometries, id);
+  *i = id - s->table[g].global_id_base;
+  return g;
+}
+
+static bool is_lane(const world_lists *l, uint32_t world, uint32_t lane) {
+  return lane < l->begin[world + 1] && l->lanes[lane] != SLAB_MISS;
+}
+
+static void measure_some(void *argument, size_t first, size_t end) {
+  snapshot *s = argument;
+  for (uint32_t world = (uint32_t)first + 1; world <= end; world++) {
+    s->world_states[world] = nothing_there;
+    for (uint32_t lane = s->lists->begin[world]; is_lane(s->lists, world, lane); lane++) {
+      float gate[BOX_ROWS];
+      uint32_t i;
+      const uint32_t g = in_lane(s, lane, &i);
+      gate_in(s, g, i, gate);
+      state_add(&s->world_states[world], s, g, i, gate);
+    }
+  }
+}
+
+void worlds_write(snapshot *s, uint32_t world) {
+  const world_lists *l = s->lists;
+  const block_form form = block_form_of(s->context->layout);
+  const size_t units = block_units(form, SHAPE_INSTANCE);
+  world_state *state = &s->world_states[world];
+  *state = nothing_there;
+  sum_with(s, world)->stale = 1;
+  for (uint32_t lane = l->begin[world]; is_lane(l, world, lane); lane++) {
+    uint32_t i;
+    const uint32_t g = in_lane(s, lane, &i);
+    const instance_group *group = s->groups[g];
+    float *block = s->bvh.blocks + (l->unit + lane / form.width * units) * form.unit, gate[BOX_ROWS];
+    instance_entry *to = &group->instances[i], now = group->of->instances[i];
+    now.model = to->model;
+    now.geometry = to->geometry;
+    *to = now;
+    gate_write(&group->instances[i], &s->models[g].measure, gate);
+    state_add(state, s, g, i, gate);
+    if (is_hidden(s, g)) primitive_void((slab_shape)SHAPE_INSTANCE, gate);
+    for (uint32_t r = 0; r < BOX_ROWS; r++) block[r * form.width + lane % form.width] = gate[r];
+  }
+}
+
+/* What is not listed. */
+static void measure_rest(snapshot *s) {
+  world_lists *l = s->lists;
+  world_state rest = nothing_there;
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    const geometry_values *v = s->values[g];
+    const instance_group *group = s->groups[g];
+    for (int k = 0; group == NULL && !is_hidden(s, g) && k < 3; k++) {
+      rest.lower[k] = fminf(v->lower[k], rest.lower[k]);
+      rest.upper[k] = fmaxf(v->upper[k], rest.upper[k]);
+    }
+    for (uint32_t i = 0; group != NULL && i < group->count; i++) {
+      float gate[BOX_ROWS];
+      const uint32_t world = group->instances[i].world;
+      if (world_is_listed(l, world)) continue;
+      gate_in(s, g, i, gate);
+      state_add(&rest, s, g, i, gate);
+    }
+  }
+  l->rest = rest;
+}
+
+slab_status worlds_take_groups(snapshot *s) {
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    if (s->groups[g] == NULL) continue;
+    instance_group *of = s->groups[g]->of != NULL ? s->groups[g]->of : s->groups[g];
+    instance_group *own = instances_view(of, entries_of(s) + s->table[g].first);
+    if (own == NULL) return fail_memory(sizeof *own, "instances");
+    instances_release(s->groups[g]);
+    s->groups[g] = own;
+  }
+  return SLAB_OK;
+}
+
+static void drop_gates(snapshot *s) {
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    if (s->groups[g] == NULL || s->values[g] == NULL) continue;
+    os_free(s->values[g]->values);
+    s->values[g]->values = NULL;
+    s->values[g]->floats = 0;
+  }
+}
+
+slab_status worlds_settle(snapshot *s) {
+  s->world_states = bvh_allocate(worlds_states_size(s->worlds), 1);
+  if (s->world_states == NULL) return fail_memory(worlds_states_size(s->worlds), "the worlds");
+  s->world_states[0] = nothing_there;
+  for (uint32_t first = 1; first <= s->worlds; first += WORLDS_SUMMED) sum_with(s, first)->stale = 1;
+  measure_rest(s);
+  pool_loop(s->context->threads, s->worlds, WORLDS_A_PIECE, measure_some, s);
+  drop_gates(s);
+  return worlds_take_groups(s);
+}
+
+void worlds_sum_up(snapshot *s) {
+  world_state all = s->lists->rest;
+  for (uint32_t first = 1; first <= s->worlds; first += WORLDS_SUMMED) {
+    const uint32_t left = s->worlds - first + 1, end = first + (left < WORLDS_SUMMED ? left : WORLDS_SUMMED);
+    world_state *sum = sum_with(s, first);
+    if (sum->stale != 0) {
+      *sum = nothing_there;
+      for (uint32_t world = first; world < end; world++) state_join(sum, &s->world_states[world]);
+    }
+    state_join(&all, sum);
+  }
+  memcpy(s->stats.lower, all.lower, sizeof s->stats.lower);
+  memcpy(s->stats.upper, all.upper, sizeof s->stats.upper);
+  s->skewed = all.skewed;
 }
 
 /* ---- BVHs ---- */
@@ -155,11 +332,8 @@ slab_status worlds_build(const snapshot *s, slab_tree quality, world_content *c)
     if (c->begin[w + 1] > c->begin[w]) c->parts[c->count++].world = w;
   parts_building b = {s, c, quality == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : quality};
   pool_loop(s->context->threads, count, WORLDS_A_PIECE, build_some, &b);
-  slab_status status = SLAB_OK;
-  for (uint32_t i = 0; i < count && status == SLAB_OK; i++) {
-    if (c->parts[i].status == SLAB_OK) continue;
-    layout_free_arrays(&c->parts[i].tree);
-    status = build_part(&b, i); /* once more: the message was that of another thread */
-  }
-  return status;
+  for (uint32_t i = 0; i < count; i++) /* whose messages may be those of other threads */
+    if (c->parts[i].status != SLAB_OK)
+      return fail(c->parts[i].status, "the BVH of world %u takes more memory than there is", c->parts[i].world);
+  return SLAB_OK;
 }

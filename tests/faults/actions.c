@@ -70,6 +70,32 @@ static void begin_instances(world *w) {
   assert_ok(slab_scene_add_instances(w->scene, w->model, placed[0], 2, NULL, NULL));
 }
 
+/* In two worlds, with a geometry of all and one of the second. */
+static void begin_worlds(world *w) {
+  static const slab_box box = {{-1, -1, -1}, {1, 1, 1}};
+  const uint32_t each[2] = {1, 2};
+  begin_model(w);
+  assert_ok(slab_scene_set_worlds(w->scene, 2));
+  assert_ok(slab_scene_add_instances(w->scene, w->model, placed[0], 2, &(slab_geometry_options){.worlds = each}, NULL));
+  assert_ok(slab_scene_add_boxes(w->scene, &box, 1, NULL, NULL));
+  assert_ok(slab_scene_add_boxes(w->scene, &box, 1, &(slab_geometry_options){.world = 2}, NULL));
+}
+
+static void begin_committed_worlds(world *w) {
+  begin_worlds(w);
+  assert_ok(slab_scene_commit(w->scene, NULL));
+}
+
+/* The next commit is a frame, in new arrays or, where the setting says so, in those of the one before. */
+static void begin_frame(world *w) {
+  const uint32_t second = 1;
+  begin_committed_worlds(w);
+  for (int i = 0; i <= 2 * w->action->with.again; i++) {
+    if (i > 0) assert_ok(slab_scene_commit(w->scene, NULL));
+    assert_ok(slab_scene_update_some_instances(w->scene, 0, &second, placed[i % 2], 1));
+  }
+}
+
 /* Instances of two calls, and the geometries that these gave. */
 static uint32_t both[2];
 
@@ -247,6 +273,13 @@ static slab_status run_add_instances(world *w) {
 }
 
 static slab_status run_update_instances(world *w) { return slab_scene_update_instances(w->scene, 0, placed[0], 2); }
+
+static slab_status run_update_some_instances(world *w) {
+  const uint32_t second = 1;
+  return slab_scene_update_some_instances(w->scene, 0, &second, placed[0], 1);
+}
+
+static slab_status run_set_worlds(world *w) { return slab_scene_set_worlds(w->scene, 3); }
 
 static slab_status run_move_instances(world *w) {
   float all[4][12];
@@ -523,6 +556,25 @@ const action actions[] = {
     {.name = "slab_scene_add_instances", .begin = begin_model, .run = run_add_instances, .fresh = 1},
     {.name = "slab_scene_update_instances", .begin = begin_instances, .run = run_update_instances},
     {.name = "slab_scene_move_instances", .begin = begin_both_instances, .run = run_move_instances},
+    {.name = "slab_scene_update_some_instances", .begin = begin_instances, .run = run_update_some_instances},
+    {.name = "slab_scene_update_some_instances, shared",
+     .begin = begin_committed_instances,
+     .run = run_update_some_instances,
+     .fresh = 1},
+    {.name = "slab_scene_set_worlds", .begin = begin_worlds, .run = run_set_worlds, .fresh = 1},
+    {.name = "slab_scene_commit, worlds", .begin = begin_worlds, .run = run_commit, .fresh = 1},
+    {.name = "slab_scene_commit, worlds, copied",
+     .begin = begin_worlds,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.copy = 1}},
+    {.name = "slab_scene_commit, worlds, a frame", .begin = begin_frame, .run = run_commit, .fresh = 1},
+    {.name = "slab_scene_commit, worlds, a frame again",
+     .begin = begin_frame,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.again = 1}},
+    {.name = "slab_closest, worlds", .begin = begin_committed_worlds, .run = run_fixed, .may_write = 1},
     {.name = "slab_scene_commit, instances", .begin = begin_instances, .run = run_commit, .fresh = 1},
     {.name = "slab_scene_commit, instances, copied",
      .begin = begin_instances,

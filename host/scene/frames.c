@@ -1,0 +1,138 @@
+/* Frames: a commit of a scene with worlds of which instances have moved and nothing else has changed. Two snapshots
+ * take turns, and of each those worlds are written that have moved since it was the scene's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/status.h"
+#include "bvh/memory.h"
+#include "device/backend.h"
+#include "device/context.h"
+#include "layout/layout.h"
+#include "os/clock.h"
+#include "scene/scene.h"
+#include "scene/snapshot.h"
+#include "scene/worlds.h"
+
+/* Fewer worlds are written by one thread. */
+enum { WORLDS_ALONE = 8 };
+
+/* ---- writing what has moved ---- */
+
+typedef struct frame_writing {
+  const slab_scene *scene;
+  snapshot *to;
+} frame_writing;
+
+static bool has_moved_since(const frame_writing *w, uint32_t world) { return w->scene->moved_in[world] > w->to->frame; }
+
+static void write_some(void *argument, size_t first, size_t end) {
+  const frame_writing *w = argument;
+  for (uint32_t world = (uint32_t)first + 1; world <= end; world++)
+    if (has_moved_since(w, world)) worlds_write(w->to, world);
+}
+
+static void write_moved(const slab_scene *scene, snapshot *to) {
+  frame_writing w = {scene, to};
+  uint32_t alone[WORLDS_ALONE], moved = 0;
+  for (uint32_t world = 1; world <= scene->worlds && moved <= WORLDS_ALONE; world++) {
+    if (!has_moved_since(&w, world)) continue;
+    if (moved < WORLDS_ALONE) alone[moved] = world;
+    moved++;
+  }
+  if (moved <= WORLDS_ALONE)
+    for (uint32_t k = 0; k < moved; k++) worlds_write(to, alone[k]);
+  else
+    pool_loop(scene->context->threads, scene->worlds, WORLDS_SUMMED, write_some, &w);
+}
+
+/* ---- snapshots ---- */
+
+static slab_status copy_arrays(const snapshot *from, snapshot *to) {
+  const size_t states = worlds_states_size(from->worlds);
+  bvh_layout *t = &to->bvh;
+  *t = from->bvh;
+  t->nodes = bvh_allocate(t->node_bytes, 1);
+  t->blocks = bvh_allocate(t->floats + 1, sizeof *t->blocks);
+  to->world_states = bvh_allocate(states, 1);
+  if (t->nodes == NULL || t->blocks == NULL || to->world_states == NULL)
+    return fail_memory(t->node_bytes + t->floats * sizeof *t->blocks + states, "the scene's worlds");
+  pool_copy(from->context->threads, t->nodes, from->bvh.nodes, t->node_bytes);
+  pool_copy(from->context->threads, t->blocks, from->bvh.blocks, t->floats * sizeof *t->blocks);
+  memcpy(to->world_states, from->world_states, states);
+  return SLAB_OK;
+}
+
+/* Takes what a snapshot shares with another. */
+static void share(const snapshot *from, snapshot *to) {
+  to->lists = worlds_retain(from->lists);
+  for (uint32_t g = 0; g < from->geometries; g++) {
+    to->values[g] = from->values[g];
+    if (to->values[g] != NULL) to->values[g]->references++;
+    if (from->groups[g] != NULL) {
+      to->groups[g] = from->groups[g];
+      to->groups[g]->references++;
+    }
+    model_share(&from->models[g], &to->models[g]);
+  }
+}
+
+/* A snapshot that is like another, in arrays of its own. *made: also after a failure, to be destroyed. */
+static slab_status copy_snapshot(const snapshot *from, snapshot **made) {
+  snapshot *s = *made = snapshot_create(from->context, from->entries);
+  if (s == NULL) return fail_memory(from->entries * sizeof *s->table, "the geometry table");
+  snapshot kept = *s;
+  *s = *from;
+  s->table = kept.table;
+  s->values = kept.values;
+  s->states = kept.states;
+  s->models = kept.models;
+  s->groups = kept.groups;
+  s->world_states = NULL;
+  s->boundary = NULL;
+  s->older = NULL;
+  s->crowd = 0;
+  atomic_init(&s->held, 0);
+  s->bvh.nodes = s->bvh.blocks = NULL;
+  memcpy(s->table, from->table, from->entries * sizeof *s->table);
+  share(from, s);
+  slab_status status = copy_arrays(from, s);
+  return status == SLAB_OK ? worlds_take_groups(s) : status;
+}
+
+/* Gives devices that have copies of the arrays new ones. */
+static slab_status upload(snapshot *s, bool is_new) {
+  bool there = !is_new;
+  for (uint32_t i = 0; i < s->context->device_count; i++) there = there && s->context->devices[i].backend->at_hand;
+  if (there) return SLAB_OK;
+  for (uint32_t i = 0; i < s->context->device_count && !is_new; i++)
+    s->context->devices[i].backend->release(&s->context->devices[i], &s->states[i]);
+  s->stats.device_bytes = 0;
+  const bvh_layout t = s->bvh;
+  return snapshot_upload_tree(s, &t);
+}
+
+slab_status frames_make(slab_scene *scene, snapshot **made) {
+  const snapshot *last = atomic_load(&scene->committed);
+  snapshot *s = scene->resting;
+  const bool is_new = s == NULL;
+  slab_status status = SLAB_OK;
+  scene->resting = NULL;
+  if (is_new) status = copy_snapshot(last, &s);
+  if (status == SLAB_OK) {
+    write_moved(scene, s);
+    status = upload(s, is_new);
+  }
+  if (status != SLAB_OK) {
+    snapshot_destroy(s);
+    return status;
+  }
+  snapshot_learn(s, last);
+  *made = s;
+  return SLAB_OK;
+}
+
+void frames_finish(snapshot *s, double begin) {
+  worlds_sum_up(s);
+  s->stats.build_seconds = seconds_now() - begin;
+}
