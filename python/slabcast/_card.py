@@ -18,7 +18,7 @@ from ._card_arrays import CardArray, CardRecords, card_number, card_of, is_on_ca
 from ._card_packages import Package, package_of
 from ._dlpack import Place
 from ._library import Handle, InvalidArgument, index_of, library, must, word
-from ._options import NOT_HITS, Options, entries_of, plain_options
+from ._options import NOT_HITS, Options, entries_of, plain_options, world_of
 from ._records import HIT, SHORT_HIT
 from ._results import Hits
 from ._values import FLOAT
@@ -180,7 +180,8 @@ class _Cast(_Work):
 
     def entries(self, options: Options, shape: tuple[int, ...]) -> dict[str, Optional[int]]:
         """Where the options lie that have an entry for each ray, by their names in the library."""
-        given, takes = entries_of(options), {"skip": self._skips, "masks": self._masks, "after": self._after}
+        given = entries_of(options)
+        takes = {"skip": self._skips, "masks": self._masks, "after": self._after, "worlds": self._worlds}
         return {name: None if value is None else takes[name](value, shape) for name, value in given.items()}
 
     def _skips(self, skip: Any, shape: tuple[int, ...]) -> int:
@@ -190,6 +191,16 @@ class _Cast(_Work):
 
     def _masks(self, masks: Any, shape: tuple[int, ...]) -> int:
         return self._each("mask", self.rows("mask", masks, ("uint32", "int32")), shape)
+
+    def _worlds(self, worlds: Any, shape: tuple[int, ...]) -> int:
+        if not isinstance(worlds, int):
+            return self._each("world", self.rows("world", worlds, ("uint32", "int32")), shape)
+        world = world_of(worlds, self.owner._worlds_seen)
+        self.keep.append(self.empty(shape, WORD))
+        filled, count = self.see("world", self.keep[-1]).address, math.prod(shape)
+        if count:
+            self.cuda.fill(self.card, filled, world, count, self.stream)
+        return filled
 
     def _after(self, hits: Any, shape: tuple[int, ...]) -> int:
         if not isinstance(hits, CardRecords):

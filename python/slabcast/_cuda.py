@@ -56,6 +56,7 @@ for _name, _arguments in {
     "cuMemFree_v2": (c_uint64,),
     "cuMemcpyHtoDAsync_v2": (c_uint64, c_void_p, c_size_t, c_void_p),
     "cuMemcpyDtoHAsync_v2": (c_void_p, c_uint64, c_size_t, c_void_p),
+    "cuMemsetD32Async": (c_uint64, c_uint, c_size_t, c_void_p),
     "cuMemcpy2DAsync_v2": (POINTER(_Rows), c_void_p),
     "cuPointerGetAttribute": (c_void_p, c_int, c_uint64),
     "cuGetErrorName": (c_int, POINTER(c_char_p)),
@@ -192,6 +193,12 @@ def pack(card: Card, to: tuple[int, int], at: tuple[int, int], size: int, count:
     )
     with card:
         _call("cuMemcpy2DAsync_v2", byref(rows), stream)
+
+
+def fill(card: Card, to: int, word: int, count: int, stream: int) -> None:
+    """Writes a word so many times, and does not wait."""
+    with card:
+        _call("cuMemsetD32Async", to, word, count, stream)
 
 
 def context_of(card: Card, stream: int) -> int:

@@ -140,6 +140,7 @@ for _name, _arguments in {
     "host_alloc": (c_void_p, c_size_t, POINTER(c_void_p)),
     "host_free": (c_void_p, c_void_p),
     "scene_create": (c_void_p, POINTER(c_void_p)),
+    "scene_set_worlds": (c_void_p, c_uint32),
     "scene_add_planes": _add,
     "scene_add_spheres": _add,
     "scene_add_boxes": _add,

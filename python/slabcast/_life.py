@@ -59,6 +59,7 @@ class Life:
         self._skipped: list[int] = []
         self._counts: dict[int, int] = {}  # primitives of each geometry, by id
         self._instances: dict[int, int] = {}  # of each add_instances, by the id that it returned
+        self._worlds, self._worlds_seen = 0, 0  # how many there are; of the last commit
         self._models: dict[int, Life] = {}  # the same way; a pickled scene's models are its own, and not here
         self._models_stamp = -1  # the last that a change of a model has put here
         self._holders: tuple[weakref.ref[Life], ...] = ()  # scenes that have this as a model
@@ -135,6 +136,7 @@ class Life:
             finally:
                 self._turns += 1
             self._seen, self._update, self._is_committed = stamp, options.update, True
+            self._worlds_seen = self._worlds
             self._waiting.clear()
             if not self._commits_itself:
                 self._tell_holders()
@@ -190,12 +192,14 @@ class Life:
         with self._lock:
             packed = _packed(self._commit_own(stamp))
             kept = {"skipped": list(self._skipped), "counts": dict(self._counts), "instances": dict(self._instances)}
-        return {"options": self._options, "packed": packed, "update": self._update, **kept}
+            worlds = self._worlds
+        return {"options": self._options, "packed": packed, "update": self._update, "worlds": worlds, **kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._setup(state["options"])
         self._skipped, self._counts = list(state["skipped"]), dict(state["counts"])
         self._instances, self._update = dict(state["instances"]), state.get("update", 0)
+        self._worlds = state.get("worlds", 0)
         self._unpack(state["packed"])
 
     def _unpack(self, packed: Any) -> None:
@@ -205,7 +209,7 @@ class Life:
             packed = packed.copy()
         must(library.slab_scene_unpack(self._context.pointer, packed.ctypes.data, packed.size, byref(scene)))
         self._scene = Handle(scene, library.slab_scene_destroy)
-        self._is_committed, self._seen = True, self._stamp
+        self._is_committed, self._seen, self._worlds_seen = True, self._stamp, self._worlds
         self._waiting.clear()
 
     # ---- forks ----

@@ -69,6 +69,7 @@ _ENTRIES: dict[str, tuple[str, np.dtype[Any], tuple[int, ...]]] = {
     "skip": ("skip", WORD, (2,)),
     "masks": ("mask", WORD, ()),
     "after": ("after", SHORT_HIT, ()),
+    "worlds": ("world", WORD, ()),
 }
 
 
@@ -78,12 +79,22 @@ def _prepare(rays: Any, options: Options) -> dict[str, Any]:
     if rays.queue is None:
         raise InvalidArgument("rays has no queue: array.with_queue(queue) gives it one")
     arrays = {name: array for name, array in entries_of(options).items() if array is not None}
+    if isinstance(arrays.get("worlds"), int):
+        arrays["worlds"] = _filled(rays, arrays["worlds"])
     for entry, array in arrays.items():
         name, dtype, columns = _ENTRIES[entry]
         _require(name, array, dtype, *columns)
         if array.shape != (*rays.shape[:-1], *columns):
             raise InvalidArgument(f"{name} has shape {array.shape}; rays have {rays.shape}")
     return arrays
+
+
+def _filled(rays: Any, value: int) -> Any:
+    """A word for each ray."""
+    words = pyopencl.array.empty(rays.queue, rays.shape[:-1], WORD)
+    if words.size:
+        words.fill(WORD.type(value))
+    return words
 
 
 def cast(scene: Handle, query: str, rays: Any, dtype: np.dtype[Any], options: Options, plain: dict[str, int]) -> Any:

@@ -13,7 +13,7 @@ from ._arrays import word_array
 from ._card_arrays import is_on_card
 from ._library import InvalidArgument, flag, index_of, word
 from ._records import SHORT_HIT
-from ._values import fields_of
+from ._values import at, fields_of
 from ._watch import ProgressFunction
 
 Build = Literal["default", "flat", "fast", "high"]
@@ -63,10 +63,12 @@ class Options(TypedDict, total=False):
     Attributes:
         mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or an array of uint32, a mask for
             each ray, which is broadcast to the rays; there 0 sees nothing.
+        world: the world that the rays are in, 1 to Scene.worlds; 0: in none, they see what belongs to all. Or an array
+            of whole numbers, a world for each ray, which is broadcast to the rays.
         after: hits of a former cast, closest or nearest ones, or any array with their t, primitive and geometry, which
             is broadcast to the rays: each ray is given what follows its own. Nothing follows a miss. It does not go
-            with interval. Beside rays on a card, or of pyopencl, these two and `skip` lie there as well, an entry for
-            each ray.
+            with interval. Beside rays on a card, or of pyopencl, arrays of mask, world, after and skip lie there as
+            well, an entry for each ray.
         skip: the plane or triangle that each ray does not see: hits of a former cast, or (..., 2) uint32 of primitive
             and geometry, which are broadcast to the rays; one for all, or `hits[:, None]` for (n, k) rays. In a scene
             of one geometry also primitives alone, an id a ray. disable() hides a whole geometry, and so does `mask`.
@@ -81,6 +83,7 @@ class Options(TypedDict, total=False):
     """
 
     mask: Union[int, Array]
+    world: Union[int, Array]
     skip: Array
     after: Array
     cull: Literal["none", "back", "front"]
@@ -105,22 +108,57 @@ def plain_options(options: Options) -> dict[str, int]:
     }
 
 
-def is_of_rays(mask: Array) -> bool:
-    """Whether the option `mask` is an array, a mask for each ray."""
-    if isinstance(mask, (int, str)):
+def is_of_rays(value: Array) -> bool:
+    """Whether the option `mask` or `world` is an array, an entry for each ray."""
+    if isinstance(value, (int, str)):
         return False
-    return hasattr(mask, "__len__") or getattr(mask, "shape", ()) != () or is_on_card(mask)
+    return hasattr(value, "__len__") or getattr(value, "shape", ()) != () or is_on_card(value)
 
 
 def entries_of(options: Options) -> dict[str, Any]:
-    """The options that have an entry for each ray, as they came, by their names in the library; None: not given."""
-    mask = options.get("mask", 0)
-    return {"skip": options.get("skip"), "masks": mask if is_of_rays(mask) else None, "after": options.get("after")}
+    """The options that have an entry for each ray, as they came, by their names in the library; None: not given. One
+    world for all of them is an int."""
+    mask, world = options.get("mask", 0), options.get("world", 0)
+    return {
+        "skip": options.get("skip"),
+        "masks": mask if is_of_rays(mask) else None,
+        "after": options.get("after"),
+        "worlds": world if is_of_rays(world) else word("world", world) or None,
+    }
 
 
 def masks_of(mask: Array, shape: tuple[int, ...]) -> Optional[NDArray[np.uint32]]:
     """The option `mask` where it is one for each ray of this shape; else None."""
     return _spread("mask", word_array("mask", mask), shape) if is_of_rays(mask) else None
+
+
+def worlds_of(world: Array, shape: tuple[int, ...], count: int) -> Optional[NDArray[np.uint32]]:
+    """The option `world` for rays of this shape, in a scene of so many worlds; None: all are in none."""
+    if not is_of_rays(world):
+        one = world_of(world, count)
+        return np.full(shape, one, np.uint32) if one else None
+    return _spread("world", refuse_worlds(word_array("world", world), count), shape)
+
+
+def refuse_worlds(worlds: NDArray[np.uint32], count: int) -> NDArray[np.uint32]:
+    """The array, whose worlds a scene of so many must have."""
+    wrong = worlds > count
+    if wrong.any():
+        first = tuple(np.argwhere(wrong)[0])
+        raise InvalidArgument(f"world{at(first)} is {worlds[first]}, {_worlds_in(count)}")
+    return worlds
+
+
+def world_of(world: Array, count: int) -> int:
+    """One world of a scene that has so many."""
+    one = word("world", world)
+    if one > count:
+        raise InvalidArgument(f"world is {one}, {_worlds_in(count)}")
+    return one
+
+
+def _worlds_in(count: int) -> str:
+    return f"and the scene has {f'worlds 1 to {count}' if count else 'no worlds'}"
 
 
 def after_of(after: Array, shape: tuple[int, ...]) -> Optional[NDArray[Any]]:

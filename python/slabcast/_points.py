@@ -12,7 +12,7 @@ from . import _structs
 from ._arrays import float_array, shaped
 from ._host_memory import place_of
 from ._library import POINT_QUERIES, Handle, InvalidArgument, index_of, library, must, word
-from ._options import Array, is_of_rays, masks_of
+from ._options import Array, is_of_rays, masks_of, worlds_of
 from ._rays import no_room
 from ._records import CLOSEST_POINT
 from ._results import CheckReport, records
@@ -35,7 +35,7 @@ _FUNCTIONS = {
 
 
 class Points:
-    """Points with a radius and a mask, of all or of each."""
+    """Points with a radius, a mask and a world, of all or of each."""
 
     def __init__(
         self,
@@ -43,9 +43,11 @@ class Points:
         places: NDArray[np.float32],
         radius: Array,
         mask: Array,
+        world: Array,
         progress: Optional[ProgressFunction],
+        worlds: int,
     ) -> None:
-        """places: the range of the scene, (2, 3)."""
+        """places: the range of the scene, (2, 3). worlds: how many it has."""
         self.array = float_array("points", points, places=(places,), of_rays=True)
         shaped("points", self.array, 3)
         self.shape = self.array.shape[:-1]
@@ -53,6 +55,7 @@ class Points:
         self.given = points
         self._masks = masks_of(mask, self.shape)
         self._mask = 0 if is_of_rays(mask) else word("mask", mask)
+        self._worlds = worlds_of(world, self.shape, worlds)
         self._radii = None if radius is None else _radii_of(radius, self.shape)
         self._progress = progress
 
@@ -63,6 +66,7 @@ class Points:
                 mask=self._mask,
                 masks=None if self._masks is None else self._masks.ctypes.data,
                 radii=None if self._radii is None else self._radii.ctypes.data,
+                worlds=None if self._worlds is None else self._worlds.ctypes.data,
                 progress=watch.callback,
             )
             status = function(*before, byref(native), *after)

@@ -30,9 +30,13 @@ from ._options import (
     Rows,
     Traversal,
     after_of,
+    is_of_rays,
     masks_of,
     plain_options,
+    refuse_worlds,
     skips_of,
+    world_of,
+    worlds_of,
 )
 from ._points import PointQuery, Points, ask, check
 from ._program import KernelQuery, Program
@@ -131,10 +135,40 @@ class Scene(Life):
         options = {"device": device, "build": build, "threads": threads, "traversal": traversal, "layout": layout}
         super().__init__({**options, "auto_commit": auto_commit})
 
+    # ---- worlds ----
+
+    def set_worlds(self, n: int) -> None:
+        """Declares how many worlds the scene has: copies of a place, each with geometries of its own, over what belongs
+        to all of them, such as the environments of a simulation.
+
+        Worlds are numbered from 1. The option `world` says which one a geometry or an instance belongs to, and which
+        one each ray or point is in. A ray of a world sees what belongs to that world and what belongs to all, with the
+        answer of a scene that holds these alone; ids are the whole scene's. A ray in no world, 0, sees what belongs to
+        all. A model has no worlds.
+
+        Args:
+            n: how many, at most 2^20. Fewer than before are refused where something belongs to one that would be gone.
+        """
+        n = word("n", n)
+        with self._lock:
+            self._change(lambda scene: library.slab_scene_set_worlds(scene, n), "declared")
+            self._worlds = n
+
+    @property
+    def worlds(self) -> int:
+        """How many worlds the scene has."""
+        return self._worlds
+
     # ---- geometry ----
 
     def add_mesh(
-        self, vertices: Union[Rows, Mesh], indices: Optional[Rows] = None, *, mask: int = 0, skip_invalid: bool = False
+        self,
+        vertices: Union[Rows, Mesh],
+        indices: Optional[Rows] = None,
+        *,
+        mask: int = 0,
+        world: int = 0,
+        skip_invalid: bool = False,
     ) -> int:
         """Adds triangles, and returns the id of the geometry.
 
@@ -142,6 +176,7 @@ class Scene(Life):
             vertices: (n, 3) float32. Or, alone, a mesh of trimesh, Open3D or PyVista, all of whose faces are triangles.
             indices: (m, 3) of whole numbers below n; None: vertices 3i .. 3i + 2 make triangle i.
             mask: rays whose mask has a bit in common see the geometry; 0: all bits.
+            world: the world that the geometry belongs to, 1 to Scene.worlds; 0: to all of them.
             skip_invalid: drops triangles that would be refused, by which ids do not change.
         """
         mesh, kept = _mesh(vertices, indices)
@@ -149,24 +184,29 @@ class Scene(Life):
             return self._add(
                 mesh.triangle_count,
                 mask,
+                world,
                 skip_invalid,
                 lambda scene, options, geometry: library.slab_scene_add_mesh(scene, byref(mesh), options, geometry),
             )
 
-    def add_boxes(self, lower: Array, upper: Array, *, mask: int = 0) -> int:
+    def add_boxes(self, lower: Array, upper: Array, *, mask: int = 0, world: int = 0) -> int:
         """Adds axis-aligned boxes with corners (..., 3) and (..., 3), which may be infinite. Corners of (..., 2) and
         (..., 2) make rectangles, boxes that no z bounds. Inverted and NaN boxes are never hit. Returns the id of the
         geometry."""
-        return self._add_rows(library.slab_scene_add_boxes, box_rows(lower, upper), mask, False)
+        return self._add_rows(library.slab_scene_add_boxes, box_rows(lower, upper), mask, world, False)
 
-    def add_spheres(self, centers: Array, radii: Array, *, mask: int = 0, skip_invalid: bool = False) -> int:
+    def add_spheres(
+        self, centers: Array, radii: Array, *, mask: int = 0, world: int = 0, skip_invalid: bool = False
+    ) -> int:
         """Adds spheres with centers (..., 3) and radii (...). Returns the id of the geometry."""
-        return self._add_rows(library.slab_scene_add_spheres, sphere_rows(centers, radii), mask, skip_invalid)
+        return self._add_rows(library.slab_scene_add_spheres, sphere_rows(centers, radii), mask, world, skip_invalid)
 
-    def add_planes(self, normals: Array, offsets: Array, *, mask: int = 0, skip_invalid: bool = False) -> int:
+    def add_planes(
+        self, normals: Array, offsets: Array, *, mask: int = 0, world: int = 0, skip_invalid: bool = False
+    ) -> int:
         """Adds planes, the points x with normal . x = offset: normals (..., 3), of any length, and offsets (...).
         Returns the id of the geometry."""
-        return self._add_rows(library.slab_scene_add_planes, plane_rows(normals, offsets), mask, skip_invalid)
+        return self._add_rows(library.slab_scene_add_planes, plane_rows(normals, offsets), mask, world, skip_invalid)
 
     def add_obbs(
         self,
@@ -177,6 +217,7 @@ class Scene(Life):
         rotation: Array = None,
         poses: Array = None,
         mask: int = 0,
+        world: int = 0,
         skip_invalid: bool = False,
     ) -> int:
         """Adds oriented boxes, and returns the id of the geometry.
@@ -191,12 +232,13 @@ class Scene(Life):
                 their columns are the boxes' axes.
             poses: (..., 4, 4) or (..., 3, 4) rigid matrices, whose last column is the center, such as trimesh's.
             mask: rays whose mask has a bit in common see the geometry; 0: all bits.
+            world: the world that the geometry belongs to, 1 to Scene.worlds; 0: to all of them.
             skip_invalid: drops boxes that would be refused, by which ids do not change.
         """
         rows = obb_rows(centers, half_sizes, axes, rotation, poses)
-        return self._add_rows(library.slab_scene_add_obbs, rows, mask, skip_invalid)
+        return self._add_rows(library.slab_scene_add_obbs, rows, mask, world, skip_invalid)
 
-    def add_instances(self, model: Scene, transforms: Array, *, mask: int = 0) -> int:
+    def add_instances(self, model: Scene, transforms: Array, *, mask: int = 0, world: Array = 0) -> int:
         """Places a model n times, and returns the id of the first geometry of the first instance.
 
         A hit on instance i and geometry g of the model has the geometry id + i * (geometries of the model) + g.
@@ -210,11 +252,14 @@ class Scene(Life):
                 trimesh's: they are multiplied with column vectors. The last row of (4, 4) is 0, 0, 0, 1.
             mask: rays whose mask has a bit in common see the instances; 0: all bits. Masks of the model's geometries
                 apply too.
+            world: the world that the instances belong to, 1 to Scene.worlds; 0: to all of them. Or an array, a world
+                for each instance.
         """
         if not isinstance(model, Scene):
             raise InvalidArgument(f"model is {model!r}, not a slabcast.Scene")
         array = transform_rows(transforms)
         n = word("the number of transforms", array.size // 12)
+        worlds = _worlds_of_instances(world, array.shape[:-2])
         model._commit()  # which may take long
         with placing:
             stamp = model._commit_models()
@@ -223,20 +268,23 @@ class Scene(Life):
                 first = self._add(
                     n,
                     mask,
+                    0 if worlds is not None else world,
                     False,
                     lambda scene, options, geometry: library.slab_scene_add_instances(
                         scene, placed.pointer, _address(array), n, options, geometry
                     ),
                     self._instances,
+                    worlds,
                 )
                 self._hold(first, model)
         return first
 
-    def _add_rows(self, function: Any, array: NDArray[np.float32], mask: int, skip_invalid: bool) -> int:
+    def _add_rows(self, function: Any, array: NDArray[np.float32], mask: int, world: int, skip_invalid: bool) -> int:
         n = _rows(array)
         return self._add(
             n,
             mask,
+            world,
             skip_invalid,
             lambda scene, options, geometry: function(scene, _address(array), n, options, geometry),
         )
@@ -245,15 +293,21 @@ class Scene(Life):
         self,
         n: int,
         mask: int,
+        world: int,
         skip_invalid: bool,
         call: Callable[[int, Any, Any], int],
         counts: Optional[dict[int, int]] = None,
+        worlds: Optional[NDArray[np.uint32]] = None,
     ) -> int:
         geometry, skipped = c_uint32(), c_uint32()
         options = _structs.GeometryOptions(
             word("mask", mask), flag("skip_invalid", skip_invalid), cast(byref(skipped), POINTER(c_uint32))
         )
         with self._lock:
+            if worlds is None:
+                options.world = world_of(world, self._worlds)
+            else:
+                options.worlds = _address(refuse_worlds(worlds, self._worlds))
             must(call(self._open().pointer, byref(options), byref(geometry)))
             self._changed("added")
             self._skipped.append(skipped.value)
@@ -542,6 +596,7 @@ class Scene(Life):
         *,
         radius: Array = None,
         mask: Array = 0,
+        world: Array = 0,
         progress: Optional[ProgressFunction] = None,
         out: Optional[NDArray[Any]] = None,
     ) -> Records:
@@ -556,10 +611,11 @@ class Scene(Life):
             points: (..., 3).
             radius: what is farther is not found; None: no limit. One number, or an array that is broadcast to (...).
             mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or a mask for each point.
+            world: the world that the points are in, as of casts; or a world for each point.
             progress: progress(points_done, points_total), as of casts.
             out: an array of NumPy that takes the results and is returned.
         """
-        return self._ask("closest_points", points, radius, mask, progress, out)  # type: ignore[no-any-return]
+        return self._ask("closest_points", points, radius, mask, world, progress, out)  # type: ignore[no-any-return]
 
     def closest_distance(
         self,
@@ -567,12 +623,13 @@ class Scene(Life):
         *,
         radius: Array = None,
         mask: Array = 0,
+        world: Array = 0,
         progress: Optional[ProgressFunction] = None,
         out: Optional[NDArray[Any]] = None,
     ) -> NDArray[np.float32]:
         """How far the closest point of closest_points() is: (...) float32, inf where nothing is found. distance() is
         that of rays."""
-        return self._ask("closest_distance", points, radius, mask, progress, out)  # type: ignore[no-any-return]
+        return self._ask("closest_distance", points, radius, mask, world, progress, out)  # type: ignore[no-any-return]
 
     def within(
         self,
@@ -580,17 +637,19 @@ class Scene(Life):
         radius: Array,
         *,
         mask: Array = 0,
+        world: Array = 0,
         progress: Optional[ProgressFunction] = None,
         out: Optional[NDArray[Any]] = None,
     ) -> NDArray[np.bool_]:
         """Whether some surface is within the radius of each point: (...) bool. One at exactly that distance is."""
-        return self._ask("within", points, radius, mask, progress, out)  # type: ignore[no-any-return]
+        return self._ask("within", points, radius, mask, world, progress, out)  # type: ignore[no-any-return]
 
     def winding(
         self,
         points: Array,
         *,
         mask: Array = 0,
+        world: Array = 0,
         progress: Optional[ProgressFunction] = None,
         out: Optional[NDArray[Any]] = None,
     ) -> NDArray[np.int32]:
@@ -605,16 +664,18 @@ class Scene(Life):
         Args:
             points: (..., 3).
             mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or a mask for each point.
+            world: the world that the points are in, as of casts; or a world for each point.
             progress: progress(points_done, points_total), as of casts.
             out: an array of NumPy that takes the results and is returned.
         """
-        return self._ask("winding", points, None, mask, progress, out)  # type: ignore[no-any-return]
+        return self._ask("winding", points, None, mask, world, progress, out)  # type: ignore[no-any-return]
 
     def winding_number(
         self,
         points: Array,
         *,
         mask: Array = 0,
+        world: Array = 0,
         progress: Optional[ProgressFunction] = None,
         out: Optional[NDArray[Any]] = None,
     ) -> NDArray[np.float32]:
@@ -624,7 +685,7 @@ class Scene(Life):
         near 1 inside, near 0 outside, and a fraction by a hole. `> 0.5` is the usual test for inside. Off by 1e-5 at
         most, but right beside such an edge. The first call after a commit looks for those edges. Instances of open
         meshes are refused."""
-        return self._ask("winding_number", points, None, mask, progress, out)  # type: ignore[no-any-return]
+        return self._ask("winding_number", points, None, mask, world, progress, out)  # type: ignore[no-any-return]
 
     def signed_distance(
         self,
@@ -632,13 +693,14 @@ class Scene(Life):
         *,
         radius: Array = None,
         mask: Array = 0,
+        world: Array = 0,
         progress: Optional[ProgressFunction] = None,
         out: Optional[NDArray[Any]] = None,
     ) -> NDArray[np.float32]:
         """closest_distance(), and negative where winding() is not 0, which is inside of meshes or of solids: (...)
         float32. Beyond the radius it is inf outside and -inf inside. Each point is asked twice, and progress is told of
         both."""
-        return self._ask("signed_distance", points, radius, mask, progress, out)  # type: ignore[no-any-return]
+        return self._ask("signed_distance", points, radius, mask, world, progress, out)  # type: ignore[no-any-return]
 
     def check_points(
         self,
@@ -648,12 +710,15 @@ class Scene(Life):
         *,
         radius: Array = None,
         mask: Array = 0,
+        world: Array = 0,
         progress: Optional[ProgressFunction] = None,
     ) -> CheckReport:
         """Compares results of points, of the query "closest_points", "closest_distance", "within", "winding",
         "signed_distance" or "winding_number", as check() does those of rays."""
         scene = self._committed()
-        return check(query, scene, Points(points, _range(scene), radius, mask, progress), results)
+        return check(
+            query, scene, Points(points, _range(scene), radius, mask, world, progress, self._worlds_seen), results
+        )
 
     def _ask(
         self,
@@ -661,14 +726,15 @@ class Scene(Life):
         points: Array,
         radius: Array,
         mask: Array,
+        world: Array,
         progress: Optional[ProgressFunction],
         out: Optional[NDArray[Any]],
     ) -> Any:
         scene = self._committed()
-        return ask(query, scene, Points(points, _range(scene), radius, mask, progress), out)
+        return ask(query, scene, Points(points, _range(scene), radius, mask, world, progress, self._worlds_seen), out)
 
     def contains(
-        self, points: Array, *, mode: Literal["union", "parity"] = "union", mask: int = 0
+        self, points: Array, *, mode: Literal["union", "parity"] = "union", mask: int = 0, world: Array = 0
     ) -> NDArray[np.bool_]:
         """Whether each point lies inside: (...) bool for points of (..., 3).
 
@@ -685,13 +751,16 @@ class Scene(Life):
         scene = self._committed()
         array = float_array("points", points, places=(_range(scene),), of_rays=True)
         shaped("points", array, 3)
-        self._refuse_open(array, mode, mask)
+        worlds = worlds_of(world, array.shape[:-1], self._worlds_seen)
+        self._refuse_open(array, mode, mask, worlds)
         for model in set(self._models.values()):
             assert isinstance(model, Scene)
             model._refuse_open(None, mode, 0)
-        return _holds(self.winding(array, mask=mask), mode)
+        return _holds(self.winding(array, mask=mask, world=0 if worlds is None else worlds), mode)
 
-    def _refuse_open(self, points: Optional[NDArray[np.float32]], mode: str, mask: int) -> None:
+    def _refuse_open(
+        self, points: Optional[NDArray[np.float32]], mode: str, mask: int, worlds: Optional[NDArray[np.uint32]] = None
+    ) -> None:
         """Refuses triangles that are no closed mesh, as far as lines through some of the points tell. None: those of a
         model, by lines all over its bounds."""
         info = _stats(self._committed())
@@ -701,11 +770,13 @@ class Scene(Life):
         step = max(1, -(-len(flat) // _LINES))
         below = flat[::step].copy()
         below[:, 2] = np.nextafter(FLOAT.type(info.lower[2]), FLOAT.type(-np.inf))
-        windings = self.winding(below, mask=mask)
+        world: Any = 0 if worlds is None else worlds.reshape(-1)[::step]
+        windings = self.winding(below, mask=mask, world=world)
         bad = np.flatnonzero(_holds(windings, mode))
         if len(bad):  # an endless box holds points below all that ends
             point = np.array([0, 0, 1], FLOAT), 0.0, 0.0
-            bad = bad[self.interval(below[bad], *point, mask=mask)["geometry"] >= INVALID]
+            here = 0 if worlds is None else world[bad]
+            bad = bad[self.interval(below[bad], *point, mask=mask, world=here)["geometry"] >= INVALID]
         if len(bad):
             x, y, z = below[bad[0]]
             whose, told = "of an instance ", f"({x:g}, {y:g})"
@@ -889,6 +960,8 @@ class Scene(Life):
         if not (directions is None and t_min is None and t_max is None and options.get("progress") is None):
             raise InvalidArgument("with rays of pyopencl, (..., 8), there are no directions, t_min, t_max and progress")
         plain = plain_options(options)
+        if not is_of_rays(options.get("world", 0)):
+            world_of(options.get("world", 0), self._worlds_seen)
         if query == "all":
             return _opencl.list_hits(scene, rays, options, plain, word("max_hits", max_hits))
         return _opencl.cast(scene, query, rays, _RESULTS[query][1], options, plain)
@@ -900,6 +973,7 @@ class Scene(Life):
             "skip": None if skip is None else skips_of(skip, shape, self._only_geometry()),
             "masks": masks_of(options.get("mask", 0), shape),
             "after": after_of(options.get("after"), shape),
+            "worlds": worlds_of(options.get("world", 0), shape, self._worlds_seen),
         }
         return {name: array for name, array in entries.items() if array is not None}
 
@@ -968,6 +1042,8 @@ class Scene(Life):
         held = f"{len(self._counts)} geometries"
         if self._instances:
             held += f", {sum(self._instances.values())} instances"
+        if self._worlds:
+            held += f", {self._worlds} worlds"
         return f"<slabcast.Scene, {held}, {self._what_waits()}, on {self.device.name}>"
 
     def _repr_png_(self) -> Optional[bytes]:
@@ -1017,6 +1093,16 @@ def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs
         word("the number of triangles", triangles),
     )
     return mesh, (corners, words)
+
+
+def _worlds_of_instances(world: Array, shape: tuple[int, ...]) -> Optional[NDArray[np.uint32]]:
+    """A world for each of the instances, whose transforms have this leading shape; None: one for all."""
+    if not is_of_rays(world):
+        return None
+    worlds = word_array("world", world)
+    if worlds.shape != shape:
+        raise InvalidArgument(f"world has shape {worlds.shape}; what is taken for these transforms is {shape}")
+    return worlds
 
 
 def _rows(array: NDArray[np.float32]) -> int:

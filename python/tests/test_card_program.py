@@ -61,7 +61,9 @@ __global__ void mangled(int) {}
 V, F = shapes.torus()
 N = 600
 RAYS = shapes.rays_around(V, N, 9)
-OPTIONS = np.dtype([("mask", "u4"), ("cull", "i4"), ("edges", "i4"), ("face_forward", "u4"), ("skip", "u4", 2)])
+OPTIONS = np.dtype(
+    [("mask", "u4"), ("cull", "i4"), ("edges", "i4"), ("face_forward", "u4"), ("skip", "u4", 2), ("world", "u4")]
+)
 NONE = (slabcast.MISS, slabcast.MISS)
 IS_LATE = os.environ.get("SLAB_CUDA_LATE", "0") != "0"
 
@@ -142,10 +144,10 @@ def test_structs(driver, host, shared, stream):
     seen, found = shared[1].kernel("seen"), set()
     given = cards.ByInterface(driver, rays, stream=stream)
     for options, named in (
-        ((0, 0, 0, 0, NONE), {}),
-        ((0, 1, 0, 0, NONE), {"cull": "back"}),
-        ((0, 2, 0, 1, NONE), {"cull": "front"}),
-        ((0, 0, 1, 0, (skip.primitive, skip.geometry)), {"edges": "closed", "skip": skip}),
+        ((0, 0, 0, 0, NONE, 0), {}),
+        ((0, 1, 0, 0, NONE, 0), {"cull": "back"}),
+        ((0, 2, 0, 1, NONE, 0), {"cull": "front"}),
+        ((0, 0, 1, 0, (skip.primitive, skip.geometry), 0), {"edges": "closed", "skip": skip}),
     ):
         out = room(driver, stream=stream)
         done = seen(None, (N,), given, np.array(options, OPTIONS), np.bool_(False), out)

@@ -38,7 +38,9 @@ kernel void seen(SLAB_SCENE_PARAMETERS, const global slab_ray *rays, slab_trace_
 kernel void alone(global float *out) { out[0] = 0.0f; }
 """
 N = 600
-OPTIONS = np.dtype([("mask", "u4"), ("cull", "i4"), ("edges", "i4"), ("face_forward", "u4"), ("skip", "u4", 2)])
+OPTIONS = np.dtype(
+    [("mask", "u4"), ("cull", "i4"), ("edges", "i4"), ("face_forward", "u4"), ("skip", "u4", 2), ("world", "u4")]
+)
 NONE = (slabcast.MISS, slabcast.MISS)
 
 
@@ -121,10 +123,10 @@ def test_structs_and_local_memory(queue, shared):
     given, out = cl_array.to_device(queue, rays), cl_array.empty(queue, N, np.uint8)
     seen, found = program.kernel("seen"), set()
     for options, named in (
-        ((0, 0, 0, 0, NONE), {}),
-        ((0, 1, 0, 0, NONE), {"cull": "back"}),
-        ((0, 2, 0, 1, NONE), {"cull": "front"}),
-        ((0, 0, 1, 0, (skip.primitive, skip.geometry)), {"edges": "closed", "skip": skip}),
+        ((0, 0, 0, 0, NONE, 0), {}),
+        ((0, 1, 0, 0, NONE, 0), {"cull": "back"}),
+        ((0, 2, 0, 1, NONE, 0), {"cull": "front"}),
+        ((0, 0, 1, 0, (skip.primitive, skip.geometry), 0), {"edges": "closed", "skip": skip}),
     ):
         seen(queue, (N,), given, np.array(options, OPTIONS), cl.LocalMemory(8), out, local_size=(8,))
         assert out.get().tobytes() == scene.any(rays, **named).tobytes(), named
