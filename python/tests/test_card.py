@@ -222,6 +222,46 @@ def test_each_ray_has_a_mask(driver, stream, query):
     driver.end_stream(other)
 
 
+def in_worlds(device):
+    """Layers, of which some belong to one of three worlds."""
+    made = slabcast.Scene(device)
+    made.set_worlds(3)
+    made.add_mesh(V, F)
+    for k in range(3):
+        made.add_mesh(V * np.float32(0.5 + 0.3 * k), F, world=k + 1)
+    made.add_spheres([[0, 0, 0], [2, 0, 0]], [1.5, 0.5], world=2)
+    return made
+
+
+WORLDS = np.random.default_rng(4).integers(0, 4, (20, 20)).astype(np.uint32)
+
+
+@pytest.mark.parametrize("query", [*QUERIES, "all"])
+def test_each_ray_has_a_world(driver, stream, query):
+    scene, host = in_worlds("cuda"), in_worlds("cpu")
+    expected = answers(host, query, GRID, world=WORLDS)
+    assert not equal(expected, answers(host, query, GRID))
+    other = driver.stream()
+    for kind, dtype in ((cards.ByDLPack, "u4"), (cards.ByInterface, "i4"), (cards.Managed, "u4")):
+        rays = cards.ByInterface(driver, GRID, stream=stream, late=True)
+        worlds = kind(driver, WORLDS.view(dtype), stream=other, late=True)
+        assert equal(answers(scene, query, rays, world=worlds), expected)
+    for world in (0, 2):
+        rays = cards.ByInterface(driver, GRID, stream=stream, late=True)
+        assert equal(answers(scene, query, rays, world=world), answers(host, query, GRID, world=world))
+    driver.finish(other)
+    driver.end_stream(other)
+
+
+def test_a_world_on_a_card_that_the_scene_has_not_makes_an_invalid_ray(driver):
+    scene, worlds = in_worlds("cuda"), WORLDS.copy()
+    worlds[2, 3] = 4
+    hits = scene.closest(cards.ByDLPack(driver, GRID), world=cards.ByDLPack(driver, worlds)).get()
+    expected = in_worlds("cpu").closest(GRID, world=WORLDS)
+    wrong = hits["geometry"] != expected["geometry"]
+    assert np.argwhere(wrong).tolist() == [[2, 3]] and hits["geometry"][2, 3] == slabcast.INVALID
+
+
 @pytest.mark.parametrize("first", ["closest", "nearest"])
 @pytest.mark.parametrize("query", [query for query in (*QUERIES, "all") if query != "interval"])
 def test_each_ray_is_given_what_follows_a_hit(driver, stream, query, first):
@@ -851,6 +891,11 @@ BESIDE = [
     ),
     ({"mask": lambda driver: cards.ByInterface(driver, PAIRS[:, 0].astype("f4"))}, "mask has dtype float32"),
     ({"mask": lambda driver: told(cards.ByDLPack, PAIRS, shape=(400,), strides=(2,))(driver)}, "mask has strides (2,)"),
+    ({"world": lambda driver: 4}, "world is 4, and the scene has no worlds"),
+    ({"world": lambda driver: -1}, "world is -1"),
+    ({"world": lambda driver: PAIRS[:, 0]}, "world is a ndarray on the host, beside others on cuda:0"),
+    ({"world": lambda driver: cards.ByDLPack(driver, PAIRS)}, "world has shape (400, 2); what is taken for these rays"),
+    ({"world": lambda driver: cards.ByInterface(driver, PAIRS[:, 0].astype("f4"))}, "world has dtype float32"),
     ({"after": lambda driver: np.zeros(400, slabcast.SHORT_HIT)}, "after is a ndarray on the host, beside others"),
     ({"after": lambda driver: cards.ByDLPack(driver, RAYS)}, "after has shape (400, 8); what is taken is (..., 3)"),
     (
@@ -1082,6 +1127,22 @@ def test_masks_and_hits_of_a_package(driver, package, stream, query):
             assert same(found, expected)
         else:
             assert np.array_equal(bits(found), bits_of(expected))
+
+
+@pytest.mark.parametrize("query", [*QUERIES, "all"])
+def test_worlds_of_a_package(driver, package, stream, query):
+    scene, host = in_worlds("cuda"), in_worlds("cpu")
+    worlds = WORLDS.view("i4") if package.__name__ == "torch" else WORLDS
+    with package.on_stream(stream):
+        rays = package.tensor(GRID, late=True)
+        for given, named in ((package.tensor(worlds, late=True), WORLDS), (3, 3)):
+            found, expected = getattr(scene, query)(rays, world=given), getattr(host, query)(GRID, world=named)
+            if query == "all":
+                assert (seen(found.offsets) == expected.offsets).all() and same(found.hits, expected.hits)
+            elif expected.dtype.names:
+                assert same(found, expected)
+            else:
+                assert np.array_equal(bits(found), bits_of(expected))
 
 
 def test_ways_out_are_the_packages_own(driver, host, package):

@@ -108,6 +108,24 @@ def test_masks_and_hits_to_begin_after_apply(queue, query):
     assert [array.tobytes() for array in found] == [array.tobytes() for array in expected]
 
 
+@pytest.mark.parametrize("query", ["closest", "nearest", "distance", "any", "count", "interval", "all"])
+def test_worlds_apply(queue, query):
+    made = slabcast.Scene(queue), slabcast.Scene("cpu")
+    for scene in made:
+        scene.set_worlds(2)
+        for k in range(3):
+            scene.add_mesh(shapes.torus()[0] * np.float32(1 - 0.2 * k), shapes.torus()[1], world=k)
+        scene.add_spheres([[0, 0, 0], [2, 0, 0]], [1.5, 0.5], world=1)
+    worlds = np.random.default_rng(2).integers(0, 3, len(RAYS)).astype(np.uint32)
+    rays = cl_array.to_device(queue, RAYS)
+    for given, named in ((cl_array.to_device(queue, worlds), worlds), (1, 1), (0, 0)):
+        expected = rows_of(getattr(made[1], query)(RAYS, world=named))
+        found = rows_of(getattr(made[0], query)(rays, world=given))
+        assert [array.tobytes() for array in found] == [array.tobytes() for array in expected]
+    with pytest.raises(slabcast.InvalidArgument, match="world is 3, and the scene has worlds 1 to 2"):
+        getattr(made[0], query)(rays, world=3)
+
+
 def test_a_part_of_an_array_and_none_of_it(queue, scenes):
     device, host = scenes
     rays = cl_array.to_device(queue, RAYS)
@@ -137,6 +155,8 @@ def test_what_a_device_cannot_read_is_refused(queue, scenes):
         (lambda: device.closest(rays, mask=np.zeros(600, "u4")), "mask is a ndarray"),
         (lambda: device.closest(rays, mask=cl_array.zeros(queue, 9, "u4")), r"mask has shape \(9,\); rays have"),
         (lambda: device.closest(rays, mask=cl_array.zeros(queue, 600, "i4")), "mask is an array of int32"),
+        (lambda: device.closest(rays, world=np.zeros(600, "u4")), "world is a ndarray"),
+        (lambda: device.closest(rays, world=1), "world is 1, and the scene has no worlds"),
         (lambda: device.closest(rays, after=device.closest(rays)), "after is an array of .*it must be of .*'t'"),
         (lambda: device.interval(rays, after=device.nearest(rays)), "after"),
         (lambda: host.closest(rays), "not an OpenCL device"),

@@ -1013,6 +1013,15 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
   return end(copy_bytes(NULL, to, NULL, from, bytes, s));
 }
 
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned word, size_t count, CUstream s) {
+  BEGIN;
+  uint32_t *words = malloc(count * sizeof *words + 1);
+  for (size_t i = 0; i < count; i++) words[i] = word;
+  const CUresult code = copy_bytes(NULL, to, words, 0, count * sizeof *words, s); /* which stages them */
+  free(words);
+  return end(code);
+}
+
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *rows, CUstream s) {
   BEGIN;
   return end(copy(s, rows));

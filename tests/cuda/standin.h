@@ -18,6 +18,8 @@ STANDIN CUresult cuMemHostUnregister(void *) __asm__("cuMemHostUnregister");
 STANDIN CUresult cuEventQuery(CUevent) __asm__("cuEventQuery"); /* of the Python package */
 STANDIN CUresult cuFuncGetParamInfo(CUfunction, size_t n, size_t *offset,
                                     size_t *size) __asm__("cuFuncGetParamInfo"); /* of the same */
+STANDIN CUresult cuMemsetD32Async(CUdeviceptr, unsigned word, size_t count,
+                                  CUstream) __asm__("cuMemsetD32Async"); /* of the same */
 STANDIN CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) __asm__("cuEventElapsedTime");
 
 /* The nth call from now on that can fail does, once; 0: none. Whether the one before has been reached. */
