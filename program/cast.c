@@ -54,6 +54,10 @@ static const option option_rows[] = {
      "lines of t, primitive, geometry; nothing follows a miss, and after t alone\n"
      "comes what lies beyond it",
      0, 0},
+    {"--worlds", "FILE|-", OPTION_TEXT, CAST_PLACE(own.worlds),
+     "the world of each ray, which --instance-worlds makes (0: none): npy of\n"
+     "uint32, raw uint32, or text, one a line",
+     0, 0},
     CAST_OPTIONS_CROSSINGS,
     {"--max-hits", "K", OPTION_COUNT, CAST_PLACE(max_hits),
      "list the first K hits of each ray at most, with --query all", 1, UINT32_MAX},
@@ -99,8 +103,8 @@ static int check_range(const cast_options *options) {
 
 static int check_stdin(const cast_options *options) {
   const input_option inputs[] = {
-      {"--rays", options->rays},   {"--masks", options->own.masks}, {"--after", options->own.after},
-      {"--beams", options->beams}, {"--poses", options->poses},
+      {"--rays", options->rays},         {"--masks", options->own.masks}, {"--after", options->own.after},
+      {"--worlds", options->own.worlds}, {"--beams", options->beams},     {"--poses", options->poses},
   };
   return options_check_stdin(options->line, scene_source_stdin(options->scene), inputs, COUNT_OF(inputs));
 }
@@ -172,7 +176,7 @@ int cast_parse(int argc, char **argv, cast_options *options) {
 static int probe(const cast_options *options, const char *path) {
   const own_options *own = &options->own;
   return output_probe(path) || output_spares(path, options->rays) || output_spares(path, own->masks) ||
-         output_spares(path, own->after) || output_spares(path, options->beams) ||
+         output_spares(path, own->after) || output_spares(path, own->worlds) || output_spares(path, options->beams) ||
          output_spares(path, options->poses) || scene_source_spared(options->scene, path);
 }
 
@@ -279,6 +283,7 @@ void cast_prepare(cast_job *job) {
   job->cast.wants_rays = job->results && result_file_wants_rays(job->results);
   job->cast.tally.first_invalid = UINT64_MAX;
   job->cast.first = ray_source_first(job->rays) + resumed;
+  own_source_limit(job->own, scene_source_worlds(options->scene));
   job->cast.line = progress_begin("casting", "rays", resumed, count == ROWS_UNKNOWN ? 0 : count);
 }
 

@@ -134,6 +134,13 @@ typedef struct command_line {
        "the mesh file that --instances places, as --mesh reads it",                                                 \
        0,                                                                                                           \
        0},                                                                                                          \
+      {"--instance-worlds",                                                                                         \
+       "FILE",                                                                                                      \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "the world of each of these places, 1 or more, or 0, all: npy or raw of\nuint32, or text, one a line",       \
+       0,                                                                                                           \
+       0},                                                                                                          \
       {"--one-geometry",                                                                                            \
        NULL,                                                                                                        \
        OPTION_SCENE,                                                                                                \

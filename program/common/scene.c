@@ -9,6 +9,7 @@
 #include "program/io/digest.h"
 #include "program/io/errors.h"
 #include "program/io/output.h"
+#include "program/io/own_file.h"
 #include "program/io/table.h"
 #include "program/io/text.h"
 #include "sets/scenes.h"
@@ -19,9 +20,10 @@ typedef struct scene_kind scene_kind;
 
 typedef struct scene_item {
   const scene_kind *kind;
-  const char *value; /* value of the option: a path, or NAME:COUNT */
-  const char *of;    /* value of --of; NULL: none yet, or no --instances */
-  uint32_t mask;     /* the bit of --mask for this geometry */
+  const char *value;  /* value of the option: a path, or NAME:COUNT */
+  const char *of;     /* value of --of; NULL: none yet, or no --instances */
+  const char *worlds; /* that of --instance-worlds; NULL: none */
+  uint32_t mask;      /* the bit of --mask for this geometry */
 } scene_item;
 
 struct scene_source {
@@ -32,7 +34,7 @@ struct scene_source {
   scene_parts parts;
   const char **names; /* of each geometry up to the last one with a name */
   result_labels labels;
-  uint32_t ray_mask;
+  uint32_t ray_mask, worlds;
   scene_outputs outputs;
   digest seen_all; /* by the last load */
   digest *seen;    /* that one; NULL: nobody asks */
@@ -181,24 +183,49 @@ static int load_model(const scene_item *item, const scene_target *to, slab_scene
   return status == SLAB_OK ? code : complain_status(status, name_of(item->of));
 }
 
+/* Reads the worlds of n places, and lets the scene have as many. *worlds, NULL where there are none, is the caller's.
+ */
+static int load_worlds(const scene_item *item, const scene_target *to, uint64_t n, own_rows *worlds) {
+  const shard_label places = {.rays = n, .total = n};
+  own_source *source = NULL;
+  int failed = own_source_open(&(own_options){.worlds = item->worlds, .owner = &own_of_places}, &places, &source);
+  if (!failed && own_rows_make(source, n, worlds) != 0) {
+    complain("%s: no memory for %llu worlds", name_of(item->worlds), (unsigned long long)n);
+    failed = -1;
+  }
+  own_source_limit(source, SLAB_WORLDS);
+  if (!failed) failed = own_source_read(source, (size_t)n, worlds) || own_source_end(source);
+  own_source_close(source);
+  if (failed || worlds->worlds == NULL) return failed ? EXIT_FAILED : EXIT_DONE;
+  uint32_t most = to->source->worlds;
+  for (uint64_t i = 0; i < n; i++)
+    if (worlds->worlds[i] > most) most = worlds->worlds[i];
+  digest_add(to->source->seen, worlds->worlds, (size_t)n * sizeof *worlds->worlds);
+  const slab_status status = slab_scene_set_worlds(to->scene, to->source->worlds = most);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item->worlds));
+}
+
 static int load_instances(const scene_item *item, const scene_target *to, double *worst_rounding) {
   table transforms = {0};
   slab_scene *model = NULL;
+  own_rows worlds = {0};
   if (read_transforms(item->value, &transforms) != 0) return EXIT_FAILED;
   int code = EXIT_FAILED;
   if (transforms.rows > UINT32_MAX)
     complain("%s: %zu transforms are more than a geometry can have", name_of(item->value), transforms.rows);
   else
     code = load_model(item, to, &model, worst_rounding);
+  if (code == EXIT_DONE) code = load_worlds(item, to, transforms.rows, &worlds);
   *worst_rounding = fmax(*worst_rounding, transforms.worst_rounding);
   if (code == EXIT_DONE) {
-    const slab_geometry_options options = {.mask = item->mask};
+    const slab_geometry_options options = {.mask = item->mask, .worlds = worlds.worlds};
     digest_add(to->source->seen, transforms.values, transforms.rows * transforms.columns * sizeof(float));
     const slab_status status =
         slab_scene_add_instances(to->scene, model, transforms.values, (uint32_t)transforms.rows, &options, NULL);
     if (status != SLAB_OK) code = complain_status(status, name_of(item->value));
   }
   slab_scene_destroy(model); /* the scene retains it */
+  own_rows_free(&worlds);
   table_free(&transforms);
   return code;
 }
@@ -250,6 +277,7 @@ const char *scene_source_stdin(const scene_source *source) {
     const scene_item *item = &source->items[i];
     if (is_stdin(item->value)) return item->kind->option;
     if (item->of != NULL && is_stdin(item->of)) return "--of";
+    if (item->worlds != NULL && is_stdin(item->worlds)) return "--instance-worlds";
   }
   return NULL;
 }
@@ -271,7 +299,7 @@ int scene_source_spared(scene_source *source, const char *path) {
   for (size_t i = 0; i < source->count; i++) {
     const scene_item *item = &source->items[i];
     if (item->kind->load != load_builtin && output_spares(path, item->value)) return -1;
-    if (output_spares(path, item->of)) return -1;
+    if (output_spares(path, item->of) || output_spares(path, item->worlds)) return -1;
   }
   return remember_output(&source->outputs, path);
 }
@@ -300,6 +328,17 @@ static int take_model(const scene_source *source, const char *value) {
   if (item == NULL || (is_stdin(value) && check_stdin(source, "--of") != 0)) return -1;
   item->of = value;
   return 1;
+}
+
+static int take_worlds(const scene_source *source, const char *value) {
+  scene_item *last = source->count > 0 ? &source->items[source->count - 1] : NULL;
+  if (last == NULL || last->kind->load != load_instances)
+    complain("option --instance-worlds %s follows no --instances F --of F", value);
+  else if (last->worlds != NULL)
+    complain("option --instance-worlds %s: the places of --instances %s have worlds already", value, last->value);
+  else if (!is_stdin(value) || check_stdin(source, "--instance-worlds") == 0)
+    return last->worlds = value, 1;
+  return -1;
 }
 
 /* ---- options of meshes and masks ---------------------------------------------- */
@@ -366,6 +405,8 @@ static int set_mask(scene_source *source, const char *value) {
 }
 
 uint32_t scene_source_ray_mask(const scene_source *source) { return source->ray_mask; }
+uint32_t scene_source_worlds(const scene_source *source) { return source->worlds; }
+void scene_source_tell_worlds(scene_source *source, uint32_t worlds) { source->worlds = worlds; }
 const scene_parts *scene_source_parts(const scene_source *source) { return &source->parts; }
 
 /* Sets what holds for all items; 0 if the option is none of these. */
@@ -383,13 +424,14 @@ int scene_source_option(scene_source *source, const char *name, const char *valu
   const int set = set_for_all(source, name, value);
   if (set != 0) return set;
   if (!strcmp(name, "--of")) return value[0] == '\0' ? 0 : take_model(source, value);
+  if (!strcmp(name, "--instance-worlds")) return value[0] == '\0' ? 0 : take_worlds(source, value);
   if (!scene_source_is_whole(source)) return -1;
   for (size_t i = 0; i < COUNT_OF(kinds); i++) {
     if (strcmp(kinds[i].option, name) != 0) continue;
     if (value[0] == '\0') return 0;
     if (kinds[i].load == load_builtin && check_builtin(value) != 0) return -1;
     if (is_stdin(value) && check_stdin(source, name) != 0) return -1;
-    return append(source, (scene_item){&kinds[i], value, NULL, (uint32_t)1 << source->count % 32});
+    return append(source, (scene_item){&kinds[i], value, NULL, NULL, (uint32_t)1 << source->count % 32});
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "program/common/device.h"
 #include "program/common/options.h"
 #include "program/common/scene.h"
@@ -41,6 +42,8 @@ static const option option_rows[] = {
      "a hit for each ray of the file, or the one of --ray, which is given what\n"
      "follows it, as for cast",
      0, 0},
+    {"--worlds", "FILE|-", OPTION_TEXT, PLACE(own.worlds),
+     "a world for each ray of the file, or the one of --ray, as for cast", 0, 0},
     {"--geometry", "G", OPTION_COUNT, PLACE(geometry),
      "the geometry, by the order of the scene's options (default: that of the\nclosest hit; 0 where --primitive is "
      "given)",
@@ -165,12 +168,13 @@ static json_t *as_json(const explained *e) {
 typedef struct own_values {
   uint32_t mask;
   slab_short_hit after;
+  uint32_t world;
 } own_values;
 
 /* Reads what the ray with that index has. */
 static int read_own(const explain_options *options, const shard_label *rays, uint64_t index, own_values *values) {
   own_source *own = NULL;
-  own_rows rows = {&values->mask, &values->after};
+  own_rows rows = {&values->mask, &values->after, &values->world};
   int failed = own_source_open(&options->own, rays, &own);
   if (!failed) failed = own_source_go_to(own, index) || own_source_read(own, 1, &rows);
   own_source_close(own);
@@ -202,6 +206,16 @@ static int read_ray(const explain_options *options, slab_ray *ray, own_values *v
   if (!failed) failed = read_own(options, &all, options->index, values);
   ray_source_close(source);
   return failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* The scene is loaded after the files are read. */
+static int check_world(const explain_options *options, uint32_t world) {
+  const uint32_t worlds = scene_source_worlds(options->scene);
+  if (world <= worlds) return EXIT_DONE;
+  complain("%s: the world of ray %llu, counted from 0, is %u, and the scene has %u %s",
+           strcmp(options->own.worlds, "-") != 0 ? options->own.worlds : "standard input",
+           (unsigned long long)options->index, world, worlds, plural(worlds, "world", "worlds"));
+  return EXIT_FAILED;
 }
 
 /* What the options name, or what the ray hits first. Returns an exit code. */
@@ -245,13 +259,15 @@ static int explain(const explain_options *options) {
                                   .edges = (slab_edges)options->edges,
                                   .face_forward = options->face_forward,
                                   .masks = options->own.masks ? &own.mask : NULL,
-                                  .after = options->own.after ? &own.after : NULL};
+                                  .after = options->own.after ? &own.after : NULL,
+                                  .worlds = options->own.worlds ? &own.world : NULL};
   slab_context *context = NULL;
   slab_scene *scene = NULL;
   explained e = {0};
   int code = read_ray(options, &e.ray, &own);
   if (code == EXIT_DONE) code = device_open(options->device, options->threads, &context);
   if (code == EXIT_DONE) code = scene_source_load(options->scene, context, SLAB_TREE_DEFAULT, &scene);
+  if (code == EXIT_DONE) code = check_world(options, own.world);
   if (code == EXIT_DONE) code = choose_primitive(options, scene, &cast, &e);
   if (code == EXIT_DONE) code = explain_primitive(scene, &cast, &e);
   if (code == EXIT_DONE) code = show(options, &e);
@@ -264,7 +280,8 @@ static int explain(const explain_options *options) {
 static int probe(const explain_options *options, const char *path) {
   const own_options *own = &options->own;
   const int failed = output_probe(path) || output_spares(path, options->rays) || output_spares(path, own->masks) ||
-                     output_spares(path, own->after) || scene_source_spared(options->scene, path);
+                     output_spares(path, own->after) || output_spares(path, own->worlds) ||
+                     scene_source_spared(options->scene, path);
   return failed ? EXIT_FAILED : OPTIONS_RUN;
 }
 
@@ -277,8 +294,10 @@ static int check_drawing(const explain_options *options) {
 }
 
 static int check_stdin(const explain_options *options) {
-  const input_option inputs[] = {
-      {"--rays", options->rays}, {"--masks", options->own.masks}, {"--after", options->own.after}};
+  const input_option inputs[] = {{"--rays", options->rays},
+                                 {"--masks", options->own.masks},
+                                 {"--after", options->own.after},
+                                 {"--worlds", options->own.worlds}};
   return options_check_stdin(&command, scene_source_stdin(options->scene), inputs, COUNT_OF(inputs));
 }
 

@@ -175,6 +175,7 @@ static slab_cast_options options_from(const slab_cast_options *options, size_t a
   slab_cast_options piece = *options;
   if (piece.masks) piece.masks += at;
   if (piece.after) piece.after += at;
+  if (piece.worlds) piece.worlds += at;
   return piece;
 }
 
@@ -307,6 +308,7 @@ static int cast_batch(pipeline *line, void *user, uint64_t batch) {
   cast->user = s;
   cast->options.masks = s->own.masks;
   cast->options.after = s->own.after;
+  cast->options.worlds = s->own.worlds;
   const int code = caster_run(cast, &s->source, s->room.rays);
   s->buffers = cast->buffers;
   if (cast->query == SLAB_ALL)

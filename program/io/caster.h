@@ -54,7 +54,8 @@ typedef struct caster {
   slab_scene *scene;
   const char *device; /* name of the device, shown while the first answers are awaited */
   slab_query query;
-  slab_cast_options options; /* progress and invalid are set by the caster; masks and after are those of the next run */
+  slab_cast_options
+      options; /* progress and invalid are set by the caster; masks, after and worlds are those of the next run */
   int check;
   cast_receiver *receive; /* NULL: results are only counted */
   cast_placer *place;     /* NULL: not called */

@@ -61,6 +61,9 @@ const column_names columns_of_transforms = COLUMNS("transforms", transform_colum
 static const named_column mask_columns[] = {{"mask|masks|bits", 0, COLUMN_NEEDED, 0}};
 const column_names columns_of_masks = SOME_COLUMNS("masks", mask_columns);
 
+static const named_column world_columns[] = {{"world|worlds|env|environment", 0, COLUMN_NEEDED, 0}};
+const column_names columns_of_worlds = SOME_COLUMNS("worlds", world_columns);
+
 static const named_column hit_columns[] = {
     [HITS_T] = {"t", 0, COLUMN_NEEDED, 0},
     [HITS_PRIMITIVE] = {"primitive|prim|prim_id", 0, COLUMN_FREE, 0},

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,8 @@
 #include "program/io/rows.h"
 #include "program/io/text.h"
 
-/* A row becomes one word, a mask, or three, a slab_short_hit. */
-enum { WORDS = 3, MASKS = 0, AFTER = 1, KINDS = 2 };
+/* A row becomes one word, a mask or a world, or three, a slab_short_hit. */
+enum { WORDS = 3, MASKS = 0, AFTER = 1, OF_WORLDS = 2, KINDS = 3 };
 
 typedef struct own_kind {
   const char *noun, *nouns;
@@ -25,7 +26,11 @@ typedef struct own_kind {
 static const own_kind kinds[KINDS] = {
     [MASKS] = {"mask", "masks", 1, &columns_of_masks},
     [AFTER] = {"hit", "hits", WORDS, &columns_of_hits},
+    [OF_WORLDS] = {"world", "worlds", 1, &columns_of_worlds},
 };
+
+static const own_owner of_rays = {"ray", "rays"};
+const own_owner own_of_points = {"point", "points"}, own_of_places = {"place", "places"};
 
 /* The members of slab_short_hit, in its order, which is that of columns_of_hits. */
 static const char *const members[WORDS] = {"t", "primitive", "geometry"};
@@ -37,6 +42,7 @@ _Static_assert(sizeof(slab_short_hit) == WORDS * sizeof(uint32_t) && offsetof(sl
 
 typedef struct own_file {
   const own_kind *kind;
+  const own_owner *owner;
   const char *path, *name;
   input in;          /* of binary data */
   row_source *lines; /* of a text; NULL: binary */
@@ -46,12 +52,16 @@ typedef struct own_file {
   uint64_t done;     /* rows read and skipped */
   uint64_t first;    /* the ray of row 0: of the results of a shard that of its first ray */
   uint64_t total;    /* rows that there should be, or ROWS_UNKNOWN */
+  uint32_t most;     /* of worlds: the highest; UINT32_MAX: any */
 } own_file;
 
 struct own_source {
   own_file files[KINDS]; /* path NULL: it is not there */
   shard_label rays;
 };
+
+/* Whether a row is a number alone. */
+static int is_number(const own_file *file) { return file->kind->words == 1; }
 
 /* ---- messages --------------------------------------------------------------- */
 
@@ -61,15 +71,16 @@ static const char *things(const own_file *file, uint64_t count) {
 
 /* The data has `count` rows, or more than that. */
 static int refuse_count(const own_file *file, const char *more, uint64_t count, uint64_t rays) {
-  complain("%s: %s%" PRIu64 " %s for %" PRIu64 " %s; each ray has one", file->name, more, count, things(file, count),
-           rays, plural(rays, "ray", "rays"));
+  complain("%s: %s%" PRIu64 " %s for %" PRIu64 " %s; each %s has one", file->name, more, count, things(file, count),
+           rays, plural(rays, file->owner->one, file->owner->several), file->owner->one);
   return -1;
 }
 
 /* The data has ended after `count` rows, before the rays. */
 static int refuse_end(const own_file *file, uint64_t count) {
   if (file->total != ROWS_UNKNOWN) return refuse_count(file, "", count, file->total);
-  complain("%s: %" PRIu64 " %s, and there are more rays; each ray has one", file->name, count, things(file, count));
+  complain("%s: %" PRIu64 " %s, and there are more %s; each %s has one", file->name, count, things(file, count),
+           file->owner->several, file->owner->one);
   return -1;
 }
 
@@ -90,9 +101,9 @@ static int is_type(const char *type, size_t length, const char *wanted) {
 static int find_plain(own_file *file, const npy_header *header) {
   for (int i = 0; i < WORDS; i++) file->at[i] = ABSENT;
   file->at[0] = 0;
-  if (is_type(header->descr, strlen(header->descr), file->kind == &kinds[MASKS] ? "u4" : "f4")) return 0;
-  if (file->kind == &kinds[MASKS])
-    complain("%s: dtype %.80s is not uint32 ('<u4'), as masks are", file->name, header->descr);
+  if (is_type(header->descr, strlen(header->descr), is_number(file) ? "u4" : "f4")) return 0;
+  if (is_number(file))
+    complain("%s: dtype %.80s is not uint32 ('<u4'), as %s are", file->name, header->descr, file->kind->nouns);
   else
     complain("%s: dtype %.80s has no t; hits are results of closest, nearest or distance", file->name, header->descr);
   return -1;
@@ -108,7 +119,7 @@ static int check_ids(const own_file *file) {
 }
 
 static int find_fields(own_file *file, const npy_header *header) {
-  if (file->kind == &kinds[MASKS] || header->descr[0] != '[') return find_plain(file, header);
+  if (is_number(file) || header->descr[0] != '[') return find_plain(file, header);
   for (int i = 0; i < WORDS; i++) {
     size_t length = 0;
     const char *type = npy_field(header, members[i], &length, &file->at[i]), *wanted = i == HITS_T ? "f4" : "u4";
@@ -132,8 +143,8 @@ static int check_shape(const own_file *file, const npy_header *header) {
   if (flat)
     complain("%s: rows of %zu bytes; %d can be read", file->name, header->item_size, BLOCK_BYTES);
   else
-    complain("%s: an array of %d dimensions; a row of %s is wanted, one a ray", file->name, header->dimensions,
-             file->kind->nouns);
+    complain("%s: an array of %d dimensions; a row of %s is wanted, one a %s", file->name, header->dimensions,
+             file->kind->nouns, file->owner->one);
   return -1;
 }
 
@@ -184,11 +195,11 @@ static const own_form hit_forms[] = {
     HIT_FORM(slab_short_hit, 0), HIT_FORM(slab_hit, 0),    HIT_FORM(slab_short_hit, 3),
     HIT_FORM(slab_hit, 3),       {1, {0, ABSENT, ABSENT}},
 };
-static const own_form mask_form = {1, {0, ABSENT, ABSENT}};
+static const own_form number_form = {1, {0, ABSENT, ABSENT}};
 
 /* The i-th form of such a file; NULL: there are no more. */
 static const own_form *form_of(const own_file *file, size_t i) {
-  if (file->kind == &kinds[MASKS]) return i == 0 ? &mask_form : NULL;
+  if (is_number(file)) return i == 0 ? &number_form : NULL;
   return i < COUNT_OF(hit_forms) ? &hit_forms[i] : NULL;
 }
 
@@ -210,15 +221,13 @@ static int open_raw(own_file *file) {
   if (size % file->row == 0) return 0;
   complain("%s: %" PRIu64 " %s no whole number of %s of %zu bytes%s", file->name, size,
            plural(size, "byte is", "bytes are"), file->kind->nouns, file->row,
-           file->kind == &kinds[MASKS]
-               ? ""
-               : " (t, primitive, geometry), nor one for each ray as closest or distance writes it");
+           is_number(file) ? "" : " (t, primitive, geometry), nor one for each ray as closest or distance writes it");
   return -1;
 }
 
 static int open_names(own_file *file) {
   for (size_t i = 0; i < WORDS; i++) file->at[i] = rows_has_column(file->lines, i) ? i : ABSENT;
-  if (file->kind == &kinds[MASKS]) return 0;
+  if (is_number(file)) return 0;
   if (rows_has_column(file->lines, HITS_RAY)) {
     complain("%s: a column \"ray\", as hits of --query all have; a hit for each ray is wanted", file->name);
     return -1;
@@ -236,20 +245,25 @@ static int open_lines(own_file *file) {
   for (size_t i = 0; form && numbers > 0 && form->numbers != numbers;) form = form_of(file, ++i);
   if (form) return take_form(file, form, 1);
   complain("%s: rows of %zu %s; %s", file->name, numbers, plural(numbers, "number", "numbers"),
-           file->kind == &kinds[MASKS] ? "a mask is one"
-                                       : "a hit has 3 (t, primitive, geometry), 8 as closest has it, or 1, t alone");
+           is_number(file) ? (file->kind == &kinds[MASKS] ? "a mask is one" : "a world is one")
+                           : "a hit has 3 (t, primitive, geometry), 8 as closest has it, or 1, t alone");
   return -1;
 }
 
 /* ---- opening --------------------------------------------------------------- */
 
 static int refuse_points(const own_file *file) {
-  complain("%s: points of ply leave misses out; one %s a ray is wanted", file->name, file->kind->noun);
+  complain("%s: points of ply leave misses out; one %s a %s is wanted", file->name, file->kind->noun, file->owner->one);
   return -1;
 }
 
 static int open_file(own_file *file, const shard_label *rays) {
-  *file = (own_file){.kind = file->kind, .path = file->path, .count = ROWS_UNKNOWN, .total = rays->total};
+  *file = (own_file){.kind = file->kind,
+                     .owner = file->owner,
+                     .path = file->path,
+                     .count = ROWS_UNKNOWN,
+                     .total = rays->total,
+                     .most = UINT32_MAX};
   if (input_open(&file->in, file->path)) return -1;
   file->name = file->in.name;
   if (input_fill(&file->in, NPY_MAGIC)) return -1;
@@ -269,18 +283,21 @@ static void close_file(own_file *file) {
 }
 
 int own_source_open(const own_options *options, const shard_label *rays, own_source **opened) {
+  const char *const paths[KINDS] = {options->masks, options->after, options->worlds};
   *opened = NULL;
-  if (!options->masks && !options->after) return 0;
+  const char *first = NULL;
+  for (int k = KINDS - 1; k >= 0; k--) first = paths[k] ? paths[k] : first;
+  if (!first) return 0;
   own_source *source = calloc(1, sizeof *source);
   if (!source) {
-    complain("cannot read %s: out of memory", options->masks ? options->masks : options->after);
+    complain("cannot read %s: out of memory", first);
     return -1;
   }
   source->rays = *rays;
   int failed = 0;
-  for (int k = 0; k < KINDS; k++) source->files[k] = (own_file){.kind = &kinds[k], .in = {.fd = -1}};
-  source->files[MASKS].path = options->masks;
-  source->files[AFTER].path = options->after;
+  for (int k = 0; k < KINDS; k++)
+    source->files[k] = (own_file){
+        .kind = &kinds[k], .owner = options->owner ? options->owner : &of_rays, .path = paths[k], .in = {.fd = -1}};
   for (int k = 0; k < KINDS && !failed; k++) failed = source->files[k].path && open_file(&source->files[k], rays);
   if (!failed) failed = own_source_go_to(source, 0);
   if (failed) {
@@ -295,6 +312,10 @@ void own_source_close(own_source *source) {
   if (!source) return;
   for (int k = 0; k < KINDS; k++) close_file(&source->files[k]);
   free(source);
+}
+
+void own_source_limit(own_source *source, uint32_t worlds) {
+  if (source) source->files[OF_WORLDS].most = worlds;
 }
 
 /* ---- reading --------------------------------------------------------------- */
@@ -343,7 +364,7 @@ static int take_whole(const own_file *file, const char *what, double value, uint
 
 static int take_line(const own_file *file, const decimal *line, uint32_t *words) {
   for (int i = 0; i < file->kind->words; i++) {
-    const char *what = file->kind == &kinds[MASKS] ? "mask" : members[i];
+    const char *what = is_number(file) ? file->kind->noun : members[i];
     if (file->at[i] == ABSENT)
       words[i] = SLAB_MISS;
     else if (file->kind == &kinds[AFTER] && i == 0)
@@ -367,6 +388,23 @@ static int read_lines(own_file *file, uint64_t n, uint32_t *words) {
   return 0;
 }
 
+static int refuse_world(const own_file *file, uint64_t at, uint32_t world) {
+  char has[64];
+  if (file->owner == &own_of_places)
+    snprintf(has, sizeof has, "a scene has %" PRIu32 " at most", file->most);
+  else
+    snprintf(has, sizeof has, "the scene has %" PRIu32 " %s", file->most, plural(file->most, "world", "worlds"));
+  complain("%s: the world of %s %" PRIu64 ", counted from 0, is %" PRIu32 ", and %s", file->name, file->owner->one, at,
+           world, has);
+  return -1;
+}
+
+static int check_worlds(const own_file *file, const uint32_t *worlds, size_t n, uint64_t first) {
+  for (size_t i = 0; i < n; i++)
+    if (worlds[i] > file->most) return refuse_world(file, first + i, worlds[i]);
+  return 0;
+}
+
 static int check_numbers(const own_file *file, const slab_short_hit *hits, size_t n, uint64_t ray) {
   for (size_t i = 0; file->kind == &kinds[AFTER] && i < n; i++) {
     if (!isnan(hits[i].t)) continue;
@@ -380,12 +418,12 @@ static int read_file(own_file *file, size_t n, void *rows) {
   const uint64_t ray = file->first + file->done;
   if (file->count != ROWS_UNKNOWN && n > file->count - file->done) return refuse_end(file, file->count);
   if (file->lines ? read_lines(file, n, rows) : read_binary(file, n, rows)) return -1;
-  return check_numbers(file, rows, n, ray);
+  return file->kind == &kinds[OF_WORLDS] ? check_worlds(file, rows, n, ray) : check_numbers(file, rows, n, ray);
 }
 
 int own_source_read(own_source *source, size_t n, own_rows *rows) {
   if (!source) return 0;
-  void *const places[KINDS] = {rows->masks, rows->after};
+  void *const places[KINDS] = {rows->masks, rows->after, rows->worlds};
   for (int k = 0; k < KINDS; k++)
     if (source->files[k].path && read_file(&source->files[k], n, places[k])) return -1;
   return 0;
@@ -454,7 +492,7 @@ static int add_sample(own_file *file, uint64_t total, digest *seen) {
 
 /* Reads the file once more, from its beginning. */
 static int sample_file(const own_file *file, const shard_label *rays, digest *seen) {
-  own_file again = {.kind = file->kind, .path = file->path, .in = {.fd = -1}};
+  own_file again = {.kind = file->kind, .owner = file->owner, .path = file->path, .in = {.fd = -1}};
   const int failed = open_file(&again, rays) || add_sample(&again, rays->total, seen);
   close_file(&again);
   return failed ? -1 : 0;
@@ -490,20 +528,26 @@ const char *own_source_text(const own_source *source) {
 int own_rows_make(const own_source *source, uint64_t n, own_rows *rows) {
   *rows = (own_rows){0};
   const size_t count = (size_t)(n + !n);
-  const int masks = source && source->files[MASKS].path, after = source && source->files[AFTER].path;
-  if (masks) rows->masks = malloc(count * sizeof *rows->masks);
-  if (after) rows->after = malloc(count * sizeof *rows->after);
-  if ((!masks || rows->masks) && (!after || rows->after)) return 0;
+  if (!source) return 0;
+  const own_file *files = source->files;
+  if (files[MASKS].path) rows->masks = malloc(count * sizeof *rows->masks);
+  if (files[AFTER].path) rows->after = malloc(count * sizeof *rows->after);
+  if (files[OF_WORLDS].path) rows->worlds = malloc(count * sizeof *rows->worlds);
+  if (!files[MASKS].path == !rows->masks && !files[AFTER].path == !rows->after &&
+      !files[OF_WORLDS].path == !rows->worlds)
+    return 0;
   own_rows_free(rows);
   return -1;
 }
 
 own_rows own_rows_from(const own_rows *rows, uint64_t at) {
-  return (own_rows){rows->masks ? rows->masks + at : NULL, rows->after ? rows->after + at : NULL};
+  return (own_rows){rows->masks ? rows->masks + at : NULL, rows->after ? rows->after + at : NULL,
+                    rows->worlds ? rows->worlds + at : NULL};
 }
 
 void own_rows_free(own_rows *rows) {
   free(rows->masks);
   free(rows->after);
+  free(rows->worlds);
   *rows = (own_rows){0};
 }

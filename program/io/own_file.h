@@ -1,4 +1,5 @@
-/* Reads what each ray has of its own: masks, and hits that rays begin after, from files and pipes with one a ray. */
+/* Reads what each ray has of its own: masks, worlds, and hits that rays begin after, from files and pipes with one a
+ * ray. Points and places of instances have worlds too. */
 #ifndef SLABCAST_PROGRAM_IO_OWN_FILE_H
 #define SLABCAST_PROGRAM_IO_OWN_FILE_H
 
@@ -8,20 +9,28 @@
 #include "program/io/npy.h"
 #include "slabcast.h"
 
-/* Masks: npy of uint32, raw little-endian uint32, or text, a whole number a line. Hits: results of closest, nearest or
- * distance in any format but ply, also with points; npy of any struct with t, primitive and geometry; t alone stands
- * for what lies beyond it. Where the first line of a text names columns, others are passed over. */
+/* Whose they are: what messages call one and several of them. */
+typedef struct own_owner {
+  const char *one, *several;
+} own_owner;
+extern const own_owner own_of_points, own_of_places;
+
+/* Masks and worlds: npy of uint32, raw little-endian uint32, or text, a whole number a line. Hits: results of closest,
+ * nearest or distance in any format but ply, also with points; npy of any struct with t, primitive and geometry; t
+ * alone stands for what lies beyond it. Where the first line of a text names columns, others are passed over. */
 typedef struct own_options {
-  const char *masks, *after; /* paths, - for stdin; NULL: none */
+  const char *masks, *after, *worlds; /* paths, - for stdin; NULL: none */
+  const own_owner *owner;             /* NULL: rays */
 } own_options;
 
 /* Room for what some rays have; NULL where there is no file. */
 typedef struct own_rows {
   uint32_t *masks;
   slab_short_hit *after;
+  uint32_t *worlds;
 } own_rows;
 
-/* Both files. NULL, which the functions take too, where there is none. */
+/* All files. NULL, which the functions take too, where there is none. */
 typedef struct own_source own_source;
 
 /* Functions of type int return 0, or -1 with the error printed. */
@@ -30,6 +39,8 @@ typedef struct own_source own_source;
  * that holds another number is refused as soon as that is known. Hits may be those of the same shard alone. */
 int own_source_open(const own_options *options, const shard_label *rays, own_source **opened);
 void own_source_close(own_source *source);
+/* How many worlds the scene has: a row that is read with another one is refused. Until then none is. */
+void own_source_limit(own_source *source, uint32_t worlds);
 /* Goes on to what the ray with that index has, counted from the first of these rays. Never back. */
 int own_source_go_to(own_source *source, uint64_t ray);
 /* Reads what the next n rays have. */

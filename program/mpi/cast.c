@@ -39,6 +39,8 @@ static int check_options(const cast_options *options) {
     what = "--masks wants a file: every rank reads at places of its own";
   else if (rows_are_streamed(options->own.after))
     what = "--after wants a file: every rank reads at places of its own";
+  else if (rows_are_streamed(options->own.worlds))
+    what = "--worlds wants a file: every rank reads at places of its own";
   else
     what = team_results_refusal(options->out, (file_format)options->out_format, options->resume);
   if (!what) return OPTIONS_RUN;
@@ -152,6 +154,7 @@ static int run_batch(team_job *job, uint64_t round) {
   cast->first = ray_source_first(job->cast.rays) + begin - cast->tally.rays;
   cast->options.masks = job->own.masks;
   cast->options.after = job->own.after;
+  cast->options.worlds = job->own.worlds;
   job->ray = job->row = begin;
   const slab_source source = {.rays = job->rows.rays, .n = n};
   return caster_run(cast, &source, NULL);

@@ -21,6 +21,7 @@ typedef struct team_job {
   team_rows rows;
   team_results *results;
   float *points; /* three for each of the batch */
+  own_rows own;  /* their worlds */
   void *answers;
   double write_seconds, scene_seconds;
 } team_job;
@@ -29,8 +30,9 @@ typedef struct team_job {
 
 /* Rejects options that work only for one process. Returns OPTIONS_RUN, or an exit code. */
 static int check_options(const near_options *options) {
-  const char *what = rows_are_streamed(options->points)
-                         ? "--points wants a file: every rank reads at places of its own"
+  const char *what = rows_are_streamed(options->points) ? "--points wants a file: every rank reads at places of its own"
+                     : rows_are_streamed(options->worlds)
+                         ? "--worlds wants a file: every rank reads at places of its own"
                          : team_results_refusal(options->out, (file_format)options->out_format, options->resume);
   if (!what) return OPTIONS_RUN;
   complain("%s", what);
@@ -55,14 +57,15 @@ static int open_points(void *user) {
   team_job *job = user;
   const char *path = job->near.options->points;
   if (near_open_points(&job->near) != EXIT_DONE) return EXIT_FAILED;
-  return path && ray_source_bytes(job->near.points) == 0 ? rows_refuse_text(path) : EXIT_DONE;
+  const char *text = path && ray_source_bytes(job->near.points) == 0 ? path : own_source_text(job->near.own);
+  return text ? rows_refuse_text(text) : EXIT_DONE;
 }
 
 static int make_room(team_job *job) {
   const uint64_t n = job->rows.batch;
   job->points = malloc((size_t)n * 3 * sizeof *job->points);
   job->answers = malloc(near_room(&job->near, (size_t)n));
-  if (job->points && job->answers) return EXIT_DONE;
+  if (job->points && job->answers && own_rows_make(job->near.own, n, &job->own) == 0) return EXIT_DONE;
   complain("out of memory for batches of %" PRIu64 " %s", n, plural(n, "point", "points"));
   return EXIT_FAILED;
 }
@@ -111,8 +114,9 @@ static int run_batch(team_job *job, uint64_t round) {
   if (n == 0) return EXIT_DONE;
   int code = team_rows_read(&job->rows, begin, n);
   if (code != EXIT_DONE) return code;
+  if (own_source_go_to(near->own, begin) || own_source_read(near->own, n, &job->own)) return EXIT_FAILED;
   for (size_t i = 0; i < n; i++) memcpy(job->points + 3 * i, job->rows.rays[i].origin, 3 * sizeof *job->points);
-  code = near_measure(near, ray_source_first(near->points) + begin, job->points, n, job->answers);
+  code = near_measure(near, ray_source_first(near->points) + begin, job->points, job->own.worlds, n, job->answers);
   if (code != EXIT_DONE) return code;
   near_count(near, job->answers, n);
   const double start = seconds_now();
@@ -191,6 +195,8 @@ static int measure(team *t, const near_options *options) {
   if (code == EXIT_DONE) code = finish(&job, run(&job));
   team_rows_close(&job.rows);
   ray_source_close(job.near.points);
+  own_source_close(job.near.own);
+  own_rows_free(&job.own);
   slab_scene_destroy(job.near.scene);
   slab_context_destroy(job.near.context);
   free(job.points);

@@ -78,12 +78,15 @@ static int pack(const slab_scene *scene, void **bytes, uint64_t *size) {
 }
 
 /* Sends the scene of rank 0 to all ranks. All ranks must have agreed that rank 0 has it. */
-static int hand_round(team *t, slab_context *context, slab_scene **scene) {
+static int hand_round(team *t, scene_source *source, slab_context *context, slab_scene **scene) {
   void *bytes = NULL;
   uint64_t size = 0;
   int code = team_agree(t, t->rank == 0 ? pack(*scene, &bytes, &size) : EXIT_DONE);
   if (code == EXIT_DONE) {
+    uint32_t worlds = scene_source_worlds(source);
     team_share(t, &size, sizeof size);
+    team_share(t, &worlds, sizeof worlds);
+    scene_source_tell_worlds(source, worlds);
     if (t->rank > 0) bytes = room_for(size);
     code = team_agree(t, bytes ? EXIT_DONE : EXIT_FAILED);
   }
@@ -101,7 +104,7 @@ static int hand_round(team *t, slab_context *context, slab_scene **scene) {
 static int share_scene(team *t, scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
   *scene = NULL;
   int code = team_agree(t, t->rank == 0 ? scene_source_load(source, context, tree, scene) : EXIT_DONE);
-  if (code == EXIT_DONE && t->size > 1) code = hand_round(t, context, scene);
+  if (code == EXIT_DONE && t->size > 1) code = hand_round(t, source, context, scene);
   if (code == EXIT_DONE) return code;
   slab_scene_destroy(*scene);
   *scene = NULL;

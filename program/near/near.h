@@ -11,6 +11,7 @@
 #include "program/common/scene.h"
 #include "program/io/checked.h"
 #include "program/io/image_file.h"
+#include "program/io/own_file.h"
 #include "program/io/progress.h"
 #include "program/io/ray_file.h"
 #include "program/io/result_file.h"
@@ -24,7 +25,7 @@ typedef enum inside_query { INSIDE_BYTES, INSIDE_WINDING, INSIDE_DISTANCE, INSID
 
 typedef struct near_options {
   near_command command;
-  const char *device, *points, *out, *json;
+  const char *device, *points, *worlds, *out, *json;
   uint64_t threads;
   scene_source *scene;
   int query, tree, layout, in, out_format; /* query: slab_point_query; out_format: file_format */
@@ -54,6 +55,8 @@ typedef struct near_job {
   slab_point_options query;
   grid grid; /* of --grid */
   ray_source *points;
+  own_source *own;      /* NULL: points are in no world */
+  uint64_t sample;      /* of a shard: the digest of their worlds; 0: none */
   result_row row;       /* of the results, as the library gives them */
   result_row cloud;     /* of ply: the same behind the point's place, and its index */
   result_file *results; /* NULL: none are written, or as an image */
@@ -99,8 +102,8 @@ enum { NEAR_BATCH = 1 << 20 }; /* points: 12 MiB, and three times as much for th
 /* Bytes of a batch's results, whatever comes of them. */
 size_t near_room(const near_job *, size_t points);
 /* Asks the device for the results of n points, the first of which has that index, and checks them if that is wanted.
- * results: near_room bytes. Returns an exit code, errors printed. */
-int near_measure(near_job *, uint64_t first, const float *points, size_t n, void *results);
+ * worlds: one a point, or NULL. results: near_room bytes. Returns an exit code, errors printed. */
+int near_measure(near_job *, uint64_t first, const float *points, const uint32_t *worlds, size_t n, void *results);
 /* Measures all points, and writes the results. Returns likewise. */
 int near_run(near_job *);
 

@@ -12,7 +12,8 @@
 
 static int probe(const near_options *options, const char *path) {
   if (!path) return 0;
-  return output_probe(path) || output_spares(path, options->points) || scene_source_spared(options->scene, path);
+  return output_probe(path) || output_spares(path, options->points) || output_spares(path, options->worlds) ||
+         scene_source_spared(options->scene, path);
 }
 
 int near_probe(const near_options *options) {
@@ -45,7 +46,13 @@ int near_open_points(near_job *job) {
       .need_count = options->out && options->out_format == FORMAT_NPY && output_is_direct(options->out),
   };
   if (points.grid && grid_make(&options->grid, &box, &job->grid)) return EXIT_FAILED;
-  return ray_source_open(&points, &job->points) ? EXIT_FAILED : EXIT_DONE;
+  if (ray_source_open(&points, &job->points)) return EXIT_FAILED;
+  const shard_label which = ray_source_shard(job->points);
+  const own_options own = {.worlds = options->worlds, .owner = &own_of_points};
+  if (own_source_open(&own, &which, &job->own)) return EXIT_FAILED;
+  const int found = which.count ? own_source_sample(job->own, &job->sample) : 0;
+  if (found == 0) job->sample = 0;
+  return found < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 slab_context_options near_context(const near_options *options) {
@@ -71,6 +78,7 @@ static int open_inputs(near_job *job) {
 void near_prepare(near_job *job, uint64_t total) {
   const near_options *options = job->options;
   job->query = (slab_point_options){.mask = scene_source_ray_mask(options->scene), .radius = options->radius.value};
+  own_source_limit(job->own, scene_source_worlds(options->scene));
   job->tally.first_invalid = UINT64_MAX;
   job->tally.least = (double)INFINITY;
   job->tally.most = -(double)INFINITY;
@@ -174,6 +182,7 @@ static int run_command(const near_options *options) {
 done:
   near_discard_results(&job);
   ray_source_close(job.points);
+  own_source_close(job.own);
   slab_scene_destroy(job.scene);
   slab_context_destroy(job.context);
   return code;

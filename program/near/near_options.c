@@ -39,6 +39,14 @@
   }
 #define OPTIONS_REST                                                                                      \
   OPTION_TREE(near_options, tree), OPTION_LAYOUT(near_options, layout), OPTION_MASK(near_options, scene), \
+      {"--worlds",                                                                                        \
+       "FILE|-",                                                                                          \
+       OPTION_TEXT,                                                                                       \
+       PLACE(worlds),                                                                                     \
+       "the world of each point, which --instance-worlds makes (0: none): npy of\n"                       \
+       "uint32, raw uint32, or text, one a line",                                                         \
+       0,                                                                                                 \
+       0},                                                                                                \
       OPTION_POINTS_IN(near_options, in),                                                                 \
       {"--out",                                                                                           \
        "auto|npy|raw|text|csv|ply|vti",                                                                   \
@@ -203,12 +211,13 @@ static int check_format(const near_options *options) {
 }
 
 static int check_options(near_options *options) {
-  const input_option points = {"--points", options->points};
+  const input_option inputs[] = {{"--points", options->points}, {"--worlds", options->worlds}};
   if (!scene_source_count(options->scene))
     return options_refuse(line_of(options), "the scene is missing: --mesh, --boxes, ...");
   int code = check_grid(options);
   if (code == OPTIONS_RUN) code = check_radius(options);
-  if (code == OPTIONS_RUN) code = options_check_stdin(line_of(options), scene_source_stdin(options->scene), &points, 1);
+  if (code == OPTIONS_RUN)
+    code = options_check_stdin(line_of(options), scene_source_stdin(options->scene), inputs, COUNT_OF(inputs));
   if (code == OPTIONS_RUN) code = choose_format(options);
   if (code == OPTIONS_RUN) code = check_format(options);
   return code == OPTIONS_RUN ? options_check_apart(line_of(options), options->out, options->json) : code;

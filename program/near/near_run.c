@@ -14,6 +14,7 @@ enum { READ_ROWS = 1 << 12 }; /* points that are read at once */
 
 typedef struct slot {
   float *points; /* three a point */
+  own_rows own;  /* their worlds */
   void *results;
   size_t n;
 } slot;
@@ -50,7 +51,9 @@ static int read_batch(pipeline *line, void *user, uint64_t batch) {
   s->n = 0;
   while (s->n < all->capacity && !all->ended)
     if (read_some(all, s)) return EXIT_FAILED;
-  return s->n > 0 ? EXIT_DONE : PIPELINE_END;
+  own_source *own = all->job->own;
+  if (s->n > 0) return own_source_read(own, s->n, &s->own) ? EXIT_FAILED : EXIT_DONE;
+  return own_source_end(own) ? EXIT_FAILED : PIPELINE_END;
 }
 
 static slab_status ask(const near_job *job, const float *points, size_t n, void *results,
@@ -109,9 +112,10 @@ static void note_invalid(near_tally *tally, uint64_t invalid, uint64_t first, co
     if (!is_valid(points + 3 * i)) tally->first_invalid = first + i;
 }
 
-int near_measure(near_job *job, uint64_t first, const float *points, size_t n, void *results) {
+int near_measure(near_job *job, uint64_t first, const float *points, const uint32_t *worlds, size_t n, void *results) {
   uint64_t invalid = 0;
   slab_point_options options = job->query;
+  options.worlds = worlds;
   options.invalid = &invalid;
   options.progress = progress_of_cast;
   options.user = &job->line;
@@ -134,7 +138,7 @@ static int measure_batch(pipeline *line, void *user, uint64_t batch) {
   batches *all = user;
   const slot *s = slot_of(all, batch);
   (void)line;
-  return near_measure(all->job, all->first + all->job->measured, s->points, s->n, s->results);
+  return near_measure(all->job, all->first + all->job->measured, s->points, s->own.worlds, s->n, s->results);
 }
 
 static int write_batch(pipeline *line, void *user, uint64_t batch) {
@@ -154,7 +158,7 @@ static int make_slots(batches *all) {
     slot *s = &all->slots[i];
     s->points = malloc(n * 3 * sizeof *s->points);
     s->results = malloc(near_room(all->job, n));
-    if (s->points && s->results) continue;
+    if (s->points && s->results && own_rows_make(all->job->own, n, &s->own) == 0) continue;
     complain("out of memory for batches of %zu %s", n, plural(n, "point", "points"));
     return EXIT_FAILED;
   }
@@ -165,6 +169,7 @@ static void free_slots(batches *all) {
   for (int i = 0; i < PIPELINE_SLOTS; i++) {
     free(all->slots[i].points);
     free(all->slots[i].results);
+    own_rows_free(&all->slots[i].own);
   }
 }
 
@@ -184,7 +189,8 @@ static int run(batches *all) {
   all->first = ray_source_first(job->points) + resumed;
   all->capacity = count < NEAR_BATCH ? (size_t)count + (count == 0) : NEAR_BATCH;
   all->slot_count = count <= NEAR_BATCH ? 1 : PIPELINE_SLOTS;
-  int code = ray_source_skip(job->points, resumed) ? EXIT_FAILED : make_slots(all);
+  const int failed = ray_source_skip(job->points, resumed) || own_source_go_to(job->own, resumed);
+  int code = failed ? EXIT_FAILED : make_slots(all);
   if (code == EXIT_DONE) code = pipeline_run(stages, all, all->slot_count);
   if (code != EXIT_DONE) tell_progress(all);
   progress_end(&job->line);

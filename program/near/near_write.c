@@ -32,21 +32,23 @@ static result_row row_of_cloud(const near_options *options) {
   return row;
 }
 
-/* What decides answers beside the scene and the points. */
-static uint64_t digest_options(const near_options *options) {
+/* What decides answers beside the scene and the points. 0: of the points' worlds there is no digest. */
+static uint64_t digest_options(const near_job *job) {
+  const near_options *options = job->options;
   const uint64_t values[] = {(uint64_t)options->query, scene_source_ray_mask(options->scene),
                              (uint64_t)options->command, (uint64_t)options->asked, (uint64_t)options->parity};
   digest seen = {0};
   digest_add(&seen, values, sizeof values);
   digest_add(&seen, &options->radius.value, sizeof options->radius.value);
-  return digest_value(&seen);
+  if (job->own) digest_add(&seen, &job->sample, sizeof job->sample);
+  return job->own && job->sample == 0 ? 0 : digest_value(&seen);
 }
 
 static shard_label label_of(const near_job *job) {
   shard_label label = ray_source_shard(job->points);
   if (label.count == 0) return label;
   label.scene = scene_source_digest(job->options->scene);
-  label.options = digest_options(job->options);
+  label.options = digest_options(job);
   return label;
 }
 

@@ -96,6 +96,17 @@ expect_in winding.ply "^property int winding"
 "$make_npy" f '<f4' '(2, 3)' False <<<"2 2 1 2 2 9" >points.npy
 expect_inside $'inside\n1\n0' --mesh cube.obj --points points.npy
 
+# ---- worlds: a cube of each ----
+printf '1 0 0 %s 0 1 0 0 0 0 1 0\n' 0 100 200 >places.txt
+printf '%s\n' 0 1 2 >place_worlds.txt
+for x in 2 102 202; do for world in 0 1 2; do echo "$x 2 1 $world"; done; done >asked.txt
+cut -d ' ' -f1-3 asked.txt >asked_points.txt
+cut -d ' ' -f4 asked.txt >asked_worlds.txt
+placed=(--instances places.txt --of cube.obj --instance-worlds place_worlds.txt --points asked_points.txt)
+expect_inside $'inside\n1\n1\n1\n0\n1\n0\n0\n0\n1' "${placed[@]}" --worlds asked_worlds.txt --check
+expect_inside $'inside\n1\n1\n1\n0\n0\n0\n0\n0\n0' "${placed[@]}"
+expect_inside $'winding\n1\n1\n1\n0\n1\n0\n0\n0\n1' "${placed[@]}" --query winding --worlds asked_worlds.txt --check
+
 # ---- refusals ----
 expect_exit 2 slabcast inside --mesh cube.obj
 expect_stderr "the points are missing: --points or --grid"

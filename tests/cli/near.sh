@@ -42,6 +42,48 @@ expect_near $'distance\n0.0766558647\n0.598076105' --boxes box.txt --spheres sph
 : >none.txt
 expect_near $'distance\ninf\ninf' --boxes none.txt --points two.txt --query distance
 
+# ---- worlds: a tile of each, one of all ----
+printf 'v -1 -1 0\nv 1 -1 0\nv 0 1 0\nf 1 2 3\n' >tile.obj
+printf '1 0 0 0 0 1 0 0 0 0 1 %s\n' 0 3 4 5 >tiles.txt
+printf '%s\n' 0 1 2 2 >tile_worlds.txt
+tiles=(--instances tiles.txt --of tile.obj --instance-worlds tile_worlds.txt)
+printf '0 0 %s\n' 3 3 3 6 6 6 >above.txt
+printf '%s\n' 0 1 2 0 1 2 >above_worlds.txt
+"$make_npy" u '<u4' '(6,)' False <above_worlds.txt >above_worlds.npy
+for worlds in above_worlds.txt above_worlds.npy; do
+  expect_near $'distance\n3\n0\n1\n6\n3\n1' "${tiles[@]}" --points above.txt --worlds $worlds --query distance --check
+done
+expect_near $'distance\n3\n3\n3\n6\n6\n6' "${tiles[@]}" --points above.txt --query distance
+near "${tiles[@]}" --points above.txt --worlds above_worlds.txt | cut -d, -f9 >ids.txt
+expect_text $'geometry\n0\n1\n2\n0\n1\n3' ids.txt
+# A point in the middle of a tile each, of a grid of 40 points, in slices and in parts that go on.
+printf '1 0 0 0 0 1 0 0 0 0 1 %s\n' {0..19} >many.txt
+seq 0 19 >many_worlds.txt
+{ seq 0 19 && seq 0 19; } >grid_worlds.txt
+grid=(--instances many.txt --of tile.obj --instance-worlds many_worlds.txt --worlds grid_worlds.txt)
+grid+=(--grid 1x1x40 --lower "0,0,0" --upper "0,0,39")
+slabcast near "${grid[@]}" -o whole.npy --query distance
+slabcast near "${grid[@]}" -o - --query distance --out csv | tail -n +2 |
+  diff <(for ((i = 0; i < 40; i++)); do echo $((i % 20 == 0 ? i : i < 20 ? 0 : 20)); done) - || fail "a grid's worlds"
+for i in 0 1 2; do slabcast near "${grid[@]}" --query distance --shard $i/3 -o shard.$i.npy; done
+slabcast join shard.[012].npy -o joined.npy
+expect_same joined.npy whole.npy
+sed 's/19/18/' grid_worlds.txt >other_worlds.txt
+slabcast near "${grid[@]/grid_worlds.txt/other_worlds.txt}" --query distance --shard 1/3 -o other.npy
+expect_refusal 1 "other options" slabcast join shard.0.npy other.npy shard.2.npy -o bad.npy
+head -c "$(($(stat -c %s whole.npy) - 60))" whole.npy >resumed.npy.part
+slabcast near "${grid[@]}" --query distance -o resumed.npy --resume
+expect_same whole.npy resumed.npy
+expect_refusal 1 "above_worlds.txt: 6 worlds for 2 points; each point has one" slabcast near "${tiles[@]}" \
+  --points <(head -n 2 above.txt) --worlds above_worlds.txt
+expect_refusal 1 "above_worlds.npy: 6 worlds for 40 points; each point has one" slabcast near "${grid[@]/grid_worlds.txt/above_worlds.npy}"
+expect_refusal 1 "above_worlds.txt: the world of point 2, counted from 0, is 2, and the scene has 1 world" slabcast near \
+  --instances <(head -n 2 tiles.txt) --of tile.obj --instance-worlds <(head -n 2 tile_worlds.txt) --points above.txt \
+  --worlds above_worlds.txt
+expect_refusal 2 "--points - and --worlds - cannot both" slabcast near "${tiles[@]}" --points - --worlds -
+expect_refusal 1 "cannot write above_worlds.txt: it is the input" slabcast near "${tiles[@]}" --points above.txt \
+  --worlds above_worlds.txt -o above_worlds.txt
+
 # In 2D boxes have no z, and points need none.
 echo 0 0 1 1 >flat.txt
 expect_near $'distance\n3\n5\n0.25' --boxes flat.txt --points <(printf '%s\n' "4 0.5" "4 5" "0.5 0.25") --query distance

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# own.sh MAKE_NPY: --masks and --after, one for each ray: of every query and form, in shards, pieces and resumed casts,
-# and what is refused of such files.
+# own.sh MAKE_NPY: --masks, --after and --worlds, one for each ray: of every query and form, in shards, pieces and resumed
+# casts, and what is refused of such files.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 make_npy=$1
@@ -114,6 +114,44 @@ for layout in "${layouts[@]}"; do
   expect_same both.all.txt got.txt
 done
 
+# ---- worlds: each ray's answer is that of a scene without the places of other worlds ----
+printf 'v -1 -1 0\nv 1 -1 0\nv 0 1 0\nv 0 0 1\nf 1 2 4\nf 2 3 4\nf 3 1 4\nf 1 3 2\n' >tent.obj
+places=24
+for ((i = 0; i < places; i++)); do echo "1 0 0 $((i % 7 * 3 - 5)) 0 1 0 $((i % 3 - 1)) 0 0 1 $((i % 5 - 2))"; done >places.txt
+for ((i = 0; i < places; i++)); do echo $((i % 4)); done >place_worlds.txt
+"$make_npy" u '<u4' "($places,)" False <place_worlds.txt >place_worlds.npy
+for ((i = 0; i < count; i++)); do echo $((i * i % 7 % 4)); done >worlds.txt
+"$make_npy" u '<u4' "($count,)" False <worlds.txt >worlds.npy
+npy_data worlds.npy >worlds.raw
+of_worlds=(--boxes box.npy --instances places.txt --of tent.obj --instance-worlds place_worlds.txt --spheres sphere.npy)
+for query in "${queries[@]}"; do
+  for world in 0 1 2 3; do
+    paste -d ' ' place_worlds.txt places.txt | awk -v world=$world '{ if ($1 != 0 && $1 != world) $5 = 1e6; $1 = ""; print }' >alone.txt
+    slabcast cast --boxes box.npy --instances alone.txt --of tent.obj --spheres sphere.npy --rays rays.npy --query "$query" -o "world.$world.txt"
+  done
+  for ((i = 0; i < count; i++)); do
+    world=$((i * i % 7 % 4))
+    if [[ $query == all ]]; then
+      awk -v ray=$i '$1 == ray' "world.$world.txt"
+    else
+      sed -n "$((i + 1))p" "world.$world.txt"
+    fi
+  done >wanted.txt
+  expect_checked "${of_worlds[@]}" --rays rays.npy --query "$query" --worlds worlds.npy -o got.txt
+  expect_same wanted.txt got.txt
+  expect_other got.txt world.0.txt
+  expect_checked "${of_worlds[@]}" --rays rays.npy --query "$query" -o got.txt
+  expect_same world.0.txt got.txt
+done
+slabcast cast "${of_worlds[@]}" --rays rays.npy --worlds worlds.npy --masks masks.npy -o wanted.npy
+{ echo 'a,World' && sed 's/^/x,/' worlds.txt; } >named_worlds.csv
+for worlds in worlds.txt worlds.raw named_worlds.csv -; do
+  slabcast cast "${of_worlds[@]}" --rays rays.npy --worlds "$worlds" --masks masks.txt -o got.npy <worlds.txt
+  expect_same wanted.npy got.npy
+done
+slabcast cast "${of_worlds[@]/place_worlds.txt/place_worlds.npy}" --rays rays.npy --worlds worlds.npy --masks masks.npy -o got.npy
+expect_same wanted.npy got.npy
+
 # What follows is of the program alone, and one backend shows it.
 ((native)) || exit 0
 
@@ -159,6 +197,19 @@ for shard in 0 1 2; do
 done
 slabcast join shard.[012].npy -o joined.npy
 expect_same whole.npy joined.npy
+
+# Those of other worlds, and of places in other worlds.
+own=(--rays rays.npy --worlds worlds.npy --after first.npy)
+slabcast cast "${of_worlds[@]}" "${own[@]}" -o whole.npy
+for shard in 0 1 2; do slabcast cast "${of_worlds[@]}" "${own[@]}" --shard $shard/3 -o shard.$shard.npy; done
+slabcast join shard.[012].npy -o joined.npy
+expect_same whole.npy joined.npy
+repeat $count 1 >ones.txt
+slabcast cast "${of_worlds[@]}" "${own[@]/worlds.npy/ones.txt}" --shard 1/3 -o other.npy
+expect_refusal 1 "other options" slabcast join shard.0.npy other.npy shard.2.npy -o bad.npy
+repeat $places 3 >threes.txt
+slabcast cast "${of_worlds[@]/place_worlds.txt/threes.txt}" "${own[@]}" --shard 1/3 -o other.npy
+expect_refusal 1 "other scene" slabcast join shard.0.npy other.npy shard.2.npy -o bad.npy
 
 # ---- several batches, one of which has more hits than fit, and a cast that goes on from its part ----
 for ((i = 0; i < 6; i++)); do echo "$i -1 -1 $((i + 1)) 1 1"; done >towers.txt
@@ -268,6 +319,60 @@ refuse 1 "half.npy: geometry is there without primitive" --after half.npy
 echo 1 2 3 | "$make_npy" dfu "[('t', '<f8'), ('primitive', '<f4'), ('geometry', '<u4')]" "(1,)" False >types.npy
 refuse 1 "types.npy: the field t is '<f8', not '<f4'" --after types.npy
 
+# ---- what is refused of worlds ----
+refuse_worlds() {
+  expect_refusal 1 "$1" slabcast cast "${of_worlds[@]}" --rays rays.npy --worlds "$2" -o bad.npy
+  expect_no bad.npy
+}
+late_worlds() {
+  expect_exit 1 slabcast cast "${@:2}" -o bad.npy
+  expect_stderr "slabcast: " "$1"
+  rm -f bad.npy.part
+}
+refuse_worlds "few.npy: 7 worlds for $count rays; each ray has one" few.npy
+refuse_worlds "wide.npy: dtype '<u8' is not uint32 ('<u4'), as worlds are" wide.npy
+refuse_worlds "rows of 2 numbers; a world is one" <(repeat $count "1 2")
+refuse_worlds "cannot read nowhere.npy: No such file" nowhere.npy
+for ((i = 0; i < count; i++)); do ((i == 300)) && echo 4 || echo $((i % 4)); done >bad_worlds.txt
+"$make_npy" u '<u4' "($count,)" False <bad_worlds.txt >bad_worlds.npy
+for shard in "" "--shard 2/3"; do
+  for bad in bad_worlds.txt bad_worlds.npy; do
+    # shellcheck disable=SC2086 # two words or none
+    late_worlds "$bad: the world of ray 300, counted from 0, is 4, and the scene has 3 worlds" "${of_worlds[@]}" \
+      --rays rays.npy --worlds $bad $shard
+  done
+done
+late_worlds "ones.txt: the world of ray 0, counted from 0, is 1, and the scene has 0 worlds" "${row[@]}" --rays rays.npy \
+  --worlds ones.txt
+late_worlds "few.txt: 7 worlds for $count rays; each ray has one" "${of_worlds[@]}" --rays rays.npy --worlds few.txt
+sed 's/^1$/-1/' worlds.txt >bad.txt
+late_worlds "the world -1 is not a whole number from 0 to 4294967295" "${of_worlds[@]}" --rays rays.npy --worlds bad.txt
+expect_refusal 2 "--rays - and --worlds - cannot both" slabcast cast "${of_worlds[@]}" --rays - --worlds -
+expect_refusal 1 "cannot write worlds.npy: it is the input worlds.npy" slabcast cast "${of_worlds[@]}" --rays rays.npy \
+  --worlds worlds.npy -o worlds.npy
+expect_refusal 1 "cannot write place_worlds.txt: it is the input place_worlds.txt" slabcast cast "${of_worlds[@]}" \
+  --rays rays.npy -o place_worlds.txt
+
+# Worlds of places.
+placed() { expect_refusal "$1" "$2" slabcast cast --instances places.txt --of tent.obj "${@:3}" --rays rays.npy; }
+placed 1 "few.txt: 7 worlds for $places places; each place has one" --instance-worlds few.txt
+placed 1 "few.npy: 7 worlds for $places places; each place has one" --instance-worlds few.npy
+placed 1 "worlds.txt: $count worlds for $places places; each place has one" --instance-worlds worlds.txt
+for ((i = 0; i < places; i++)); do ((i == 9)) && echo 1048577 || echo $i; done >far_worlds.txt
+placed 1 "far_worlds.txt: the world of place 9, counted from 0, is 1048577, and a scene has 1048576 at most" \
+  --instance-worlds far_worlds.txt
+placed 1 "the world 1.5 is not a whole number" --instance-worlds <(repeat $places 1.5)
+placed 2 "the places of --instances places.txt have worlds already" --instance-worlds threes.txt --instance-worlds threes.txt
+placed 2 "option --instance-worlds threes.txt follows no --instances" --mesh tent.obj --instance-worlds threes.txt
+expect_refusal 2 "option --instance-worlds threes.txt follows no --instances" slabcast cast --instance-worlds threes.txt \
+  --rays rays.npy
+expect_refusal 2 "--instances - and --instance-worlds - cannot both" slabcast cast --instances - --of tent.obj \
+  --instance-worlds - --rays rays.npy
+expect_exit 0 slabcast cast --instances places.txt --instance-worlds - --of tent.obj --rays rays.npy --worlds worlds.npy \
+  <place_worlds.txt
+: >none
+expect_exit 0 slabcast cast --instances none --of tent.obj --instance-worlds none --rays none --worlds none
+
 # ---- explain: the ray's own row, or the one of a ray by itself ----
 index=$(awk 'NR > 1 && $1 != "inf" { print NR - 1; exit }' <(slabcast cast "${scene[@]}" --rays rays.npy --after first.npy -o - --out text))
 read -r t primitive geometry < <(slabcast cast "${scene[@]}" --rays rays.npy --after first.npy --query nearest -o - --out text | sed -n "$((index + 1))p")
@@ -284,3 +389,15 @@ expect_refusal 1 "few.npy: 7 masks for $count rays" slabcast explain "${row[@]}"
 expect_refusal 1 "nan.txt: the t of ray 300, counted from 0, is NaN" slabcast explain "${row[@]}" --rays rays.npy --index 300 --after nan.txt
 expect_refusal 2 "--rays - and --after - cannot both" slabcast explain "${row[@]}" --rays - --after -
 expect_refusal 1 "cannot write masks.npy: it is the input" slabcast explain "${row[@]}" --rays rays.npy --masks masks.npy --json masks.npy
+slabcast cast "${of_worlds[@]}" --rays rays.npy --worlds worlds.npy --query nearest -o nearest.txt
+index=$(paste -d ' ' worlds.txt nearest.txt | awk '$1 == 2 && $2 != "inf" && $4 != 0 { print NR - 1; exit }')
+read -r t primitive geometry < <(sed -n "$((index + 1))p" nearest.txt)
+expect_exit 0 slabcast explain "${of_worlds[@]}" --rays rays.npy --index "$index" --worlds worlds.npy
+expect_stdout " $primitive of geometry $geometry: hit at t = $t"
+expect_exit 0 slabcast explain "${of_worlds[@]}" --ray=-5,0.5,0.5,1,0,0 --worlds <(echo 1) --geometry 4
+expect_stdout "in another world"
+expect_refusal 1 ": the world of ray 0, counted from 0, is 4, and the scene has 3 worlds" slabcast explain "${of_worlds[@]}" \
+  --ray=-5,0.5,0.5,1,0,0 --worlds <(echo 4)
+expect_refusal 1 "bad_worlds.npy: the world of ray 300, counted from 0, is 4, and the scene has 3 worlds" slabcast explain \
+  "${of_worlds[@]}" --rays rays.npy --index 300 --worlds bad_worlds.npy
+expect_refusal 2 "--masks - and --worlds - cannot both" slabcast explain "${row[@]}" --rays rays.npy --masks - --worlds -

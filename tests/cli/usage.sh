@@ -3,14 +3,14 @@
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 
-scene="--mesh --builtin --instances --of --one-geometry --unit --skip-invalid --import-seconds"
+scene="--mesh --builtin --instances --of --instance-worlds --one-geometry --unit --skip-invalid --import-seconds"
 for kind in "${kinds[@]}"; do
   if [[ $kind != triangles ]]; then scene+=" --$kind"; fi
 done
 camera="--from --to --up --fov --size"
 declare -A options=(
   [demo]="-o --size --device --threads"
-  [cast]="$scene --up --rays -o --query --tree --layout --segments --t-min --t-max --mask --masks --after --cull --edges
+  [cast]="$scene --up --rays -o --query --tree --layout --segments --t-min --t-max --mask --masks --after --worlds --cull --edges
           --max-hits --face-forward --points --in --out --check --resume --shard --json --device --threads"
   [lidar]="$scene --up --beams --fan --poses --spin --range --returns -o --tree --layout --mask --cull --edges
            --face-forward --points --out --check --resume --shard --json --device --threads"
@@ -21,7 +21,7 @@ declare -A options=(
   [bench]="--csv --json --compare --group --seconds --quick --full --processor-time --device --threads"
   [devices]="--json"
   [info]="$scene --up --tree --json --device --threads"
-  [explain]="$scene --up --ray --rays --index --in --segments --masks --after --geometry --primitive --cull --edges
+  [explain]="$scene --up --ray --rays --index --in --segments --masks --after --worlds --geometry --primitive --cull --edges
              --face-forward -o --json --device --threads"
 )
 
