@@ -24,7 +24,7 @@ static int read_rows(own_source *source, int is_mask, uint64_t n, size_t step, f
   uint32_t masks[FUZZ_ROWS];
   for (rows->count = 0; rows->count < n;) {
     const size_t left = (size_t)n - rows->count, wanted = left < step ? left : step;
-    own_rows into = {masks, rows->row + rows->count};
+    own_rows into = {.masks = masks, .after = rows->row + rows->count};
     if (own_source_read(source, wanted, &into)) return -1;
     for (size_t i = 0; is_mask && i < wanted; i++) rows->row[rows->count + i] = (slab_short_hit){0, masks[i], 0};
     rows->count += wanted;
