@@ -59,6 +59,20 @@ void snapshot_salvage(snapshot *s, bvh_layout *arrays) {
   *arrays = kept;
 }
 
+/* ---- worlds ---- */
+
+world_lists *worlds_retain(world_lists *l) {
+  l->references++;
+  return l;
+}
+
+void worlds_release(world_lists *l) {
+  if (l == NULL || --l->references > 0) return;
+  free(l->lanes);
+  free(l->begin);
+  free(l);
+}
+
 /* ---- models ---- */
 
 void instances_release(instance_group *g) {

@@ -122,18 +122,6 @@ void worlds_free(world_content *c) {
   worlds_release(c->lists);
 }
 
-world_lists *worlds_retain(world_lists *l) {
-  l->references++;
-  return l;
-}
-
-void worlds_release(world_lists *l) {
-  if (l == NULL || --l->references > 0) return;
-  free(l->lanes);
-  free(l->begin);
-  free(l);
-}
-
 /* ---- how they stand ---- */
 
 /* Whether an instance is not rigid but for a scale, or has such a one in its model; *geometry: which, as `skewed`. */
