@@ -46,7 +46,7 @@ static slab_status add_shapes(many_worlds *w, slab_shape kind) {
   if (w->count == MANY_WORLDS_MEMBERS) return SLAB_OK;
   fill_shapes(w, kind, n, shapes);
   slab_status status = shape_add(w->plain, kind, shapes, n, &o);
-  o.world = many_worlds_any(w);
+  o.world = w->is_listed ? 0 : many_worlds_any(w);
   if (status == SLAB_OK) status = shape_add(w->scene, kind, shapes, n, &o);
   if (status == SLAB_OK)
     add_member(w, (worlds_member){.world = o.world, .of = w->ids, .kind = (uint32_t)kind, .count = n}, 1);
@@ -66,7 +66,7 @@ static void transform_of(many_worlds *w, float m[12]) {
 static slab_status add_instances(many_worlds *w) {
   float transforms[INSTANCES_MOST][12];
   uint32_t worlds[INSTANCES_MOST];
-  const bool many = random_below(&w->random, 6) == 0, alike = random_below(&w->random, 3) == 0;
+  const bool many = !w->is_listed && random_below(&w->random, 6) == 0, alike = random_below(&w->random, 3) == 0;
   const uint32_t n = many ? INSTANCES_MOST : random_below(&w->random, 9), all = many_worlds_any(w);
   slab_scene *model = w->models[random_below(&w->random, 2)];
   slab_geometry_options o = options_of(w);
@@ -103,7 +103,7 @@ static slab_status make_model(many_worlds *w, slab_context *context, int nth) {
   float shapes[MANY_WORLDS_SHAPES * SHAPE_FLOATS_MOST];
   const slab_geometry_options o = options_of(w);
   slab_shape second = (slab_shape)random_below(&w->random, SHAPE_KINDS);
-  if ((w->kinds >> second & 1) == 0) second = SLAB_TRIANGLE;
+  if ((w->kinds >> second & 1) == 0 || (w->is_listed && second == SLAB_PLANE)) second = SLAB_TRIANGLE;
   slab_status status = slab_scene_create(context, &w->models[nth]);
   fill_shapes(w, SLAB_TRIANGLE, MANY_WORLDS_SHAPES, shapes);
   if (status == SLAB_OK) status = shape_add(w->models[nth], SLAB_TRIANGLE, shapes, MANY_WORLDS_SHAPES, &o);
@@ -115,6 +115,7 @@ static slab_status make_model(many_worlds *w, slab_context *context, int nth) {
 static slab_status begin(many_worlds *w, slab_context *context) {
   w->points = adversarial_begin(&w->random, 0);
   w->worlds = 1 + random_below(&w->random, MANY_WORLDS);
+  w->is_listed = random_below(&w->random, 2) == 0;
   w->tree = (slab_tree)random_below(&w->random, SLAB_TREE_HIGH + 1);
   slab_status status = make_model(w, context, 0);
   if (status == SLAB_OK) status = make_model(w, context, 1);

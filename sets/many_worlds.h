@@ -20,7 +20,8 @@ typedef struct worlds_member {
 typedef struct many_worlds {
   random_state random;
   unsigned kinds;
-  bool is_rigid; /* as in nested */
+  bool is_rigid;  /* as in nested */
+  bool is_listed; /* worlds have a few instances, and nothing else */
   adversarial points;
   slab_scene *models[2];
   slab_scene *scene; /* with worlds */

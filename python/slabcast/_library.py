@@ -154,6 +154,7 @@ for _name, _arguments in {
     "scene_add_instances": (c_void_p, c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32)),
     "scene_update_instances": _update,
     "scene_move_instances": (c_void_p, c_void_p, c_uint32, c_void_p, c_uint32),
+    "scene_update_some_instances": (c_void_p, c_uint32, c_void_p, c_void_p, c_uint32),
     "scene_enable": (c_void_p, c_uint32, c_int),
     "scene_remove": (c_void_p, c_uint32),
     "scene_commit": (c_void_p, POINTER(BuildOptions)),

@@ -362,14 +362,18 @@ class Scene(Life):
         rows = obb_rows(centers, half_sizes, axes, rotation, poses)
         self._update_rows(library.slab_scene_update_obbs, geometry, rows)
 
-    def update_instances(self, geometry: Array, transforms: Array) -> None:
+    def update_instances(self, geometry: Array, transforms: Array, indices: Array = None) -> None:
         """Moves instances.
 
         Args:
             geometry: the id that one add_instances returned; or several such ids, (k,), each of them once.
             transforms: as in add_instances, of all instances that these placed, in the order of the ids. Where an id or
                 a transform is refused, no instance is moved.
+            indices: (n,), which instances of one geometry the n transforms are of; None: all. Of an index that is there
+                twice the last transform counts. With worlds a commit then takes time for those that have moved alone.
         """
+        if indices is not None:
+            return self._update_some_instances(word("geometry", geometry), transforms, word_array("indices", indices))
         ids = word_array("geometry", geometry)
         there = _card.instances_update(self, int(ids), transforms) if ids.ndim == 0 and is_on_card(transforms) else None
         if there is not None:
@@ -382,6 +386,14 @@ class Scene(Life):
             return
         given = _address(ids), word("the number of geometries", ids.size), _address(array), n
         self._change(lambda scene: library.slab_scene_move_instances(scene, *given), "updated")
+
+    def _update_some_instances(self, geometry: int, transforms: Array, indices: NDArray[np.uint32]) -> None:
+        array = transform_rows(transforms)
+        n = word("the number of transforms", array.size // 12)
+        if indices.size != n:
+            raise InvalidArgument(f"{n} transforms for {indices.size} indices")
+        given = geometry, _address(indices), _address(array), n
+        self._change(lambda scene: library.slab_scene_update_some_instances(scene, *given), "updated")
 
     def _only_geometry(self) -> Optional[int]:
         """The id of the scene's geometry, where it has but one."""

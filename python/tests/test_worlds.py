@@ -291,3 +291,32 @@ def test_what_is_no_world_is_refused(call: Any, message: str) -> None:
     scene = built()
     with pytest.raises(slabcast.InvalidArgument, match=message):
         call(scene)
+
+
+def test_some_instances_move() -> None:
+    scene, other = slabcast.Scene("cpu"), slabcast.Scene("cpu")
+    scene.set_worlds(WORLDS)
+    geometry = scene.add_instances(model(), PLACES, world=WORLD_OF_PLACE)
+    other.add_instances(model(), PLACES)
+    scene.commit()
+    random = np.random.default_rng(9)
+    places = PLACES.copy()
+    origins = random.uniform(-3, 3, (500, 3)).astype(np.float32)
+    worlds = random.integers(0, WORLDS + 1, 500).astype(np.uint32)
+    for _ in range(5):
+        some = random.choice(12, 5, replace=False)
+        places[some, :, 3] += random.uniform(-1, 1, (5, 3)).astype(np.float32)
+        scene.update_instances(geometry, places[some], indices=some)
+        scene.commit()
+        hits = scene.closest(origins, -origins, world=worlds)
+        for world in range(WORLDS + 1):
+            seen = np.flatnonzero((WORLD_OF_PLACE == 0) | (WORLD_OF_PLACE == world))
+            alone = slabcast.Scene("cpu")
+            alone.add_instances(model(), places[seen])
+            alone.commit()
+            t = alone.closest(origins, -origins).t
+            assert np.array_equal(hits.t[worlds == world], t[worlds == world])
+    with pytest.raises(slabcast.InvalidArgument, match=r"indices\[1\] is 12"):
+        scene.update_instances(geometry, places[:2], indices=[0, 12])
+    with pytest.raises(slabcast.InvalidArgument, match="2 transforms for 3 indices"):
+        scene.update_instances(geometry, places[:2], indices=[0, 1, 2])
