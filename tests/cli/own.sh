@@ -390,7 +390,7 @@ expect_refusal 1 "nan.txt: the t of ray 300, counted from 0, is NaN" slabcast ex
 expect_refusal 2 "--rays - and --after - cannot both" slabcast explain "${row[@]}" --rays - --after -
 expect_refusal 1 "cannot write masks.npy: it is the input" slabcast explain "${row[@]}" --rays rays.npy --masks masks.npy --json masks.npy
 slabcast cast "${of_worlds[@]}" --rays rays.npy --worlds worlds.npy --query nearest -o nearest.txt
-index=$(paste -d ' ' worlds.txt nearest.txt | awk '$1 == 2 && $2 != "inf" && $4 != 0 { print NR - 1; exit }')
+index=$(awk '$1 == 2 && $2 != "inf" && $4 != 0 { print NR - 1; exit }' <(paste -d ' ' worlds.txt nearest.txt))
 read -r t primitive geometry < <(sed -n "$((index + 1))p" nearest.txt)
 expect_exit 0 slabcast explain "${of_worlds[@]}" --rays rays.npy --index "$index" --worlds worlds.npy
 expect_stdout " $primitive of geometry $geometry: hit at t = $t"
