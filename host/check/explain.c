@@ -661,7 +661,7 @@ static bool is_unseen(const levels *way, uint32_t kind, const ray_own *own, slab
     if ((at->scene->table[at->g].mask & own->sees.mask) == 0)
       *why = k < way->last ? "the mask of the cast hides an instance" : "the mask of the cast hides this geometry";
     if (is_hidden(at->scene, at->g)) *why = "the geometry is disabled";
-    const bool elsewhere = !visibility_has(own->sees, UINT32_MAX, world_of(at));
+    const bool elsewhere = !visibility_reaches(own->sees, world_of(at));
     if (elsewhere) *why = k < way->last ? "an instance is in another world" : "the geometry is in another world";
     unseen =
         unseen || elsewhere || (k < way->last && !at->enters) || (at->scene->table[at->g].mask & own->sees.mask) == 0;
@@ -742,7 +742,7 @@ slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_
   if (status == SLAB_OK) status = scene_enter(scene, "slab_explain", &reading);
   if (status != SLAB_OK) return status;
   status = find_levels(reading.scene, id, &way);
-  if (status == SLAB_OK && options != NULL) status = check_worlds("slab_explain", way.at[0].scene, 1, options->worlds);
+  if (status == SLAB_OK && options != NULL) status = check_worlds("slab_explain", reading.scene, 1, options->worlds);
   if (status == SLAB_OK) explain(&way, id, ray, options, &w, explanation);
   scene_leave(&reading);
   if (status == SLAB_OK) *count = w.count;

@@ -125,7 +125,7 @@ static bool gather_instances(inquiry *q, stay *at, const oracle_geometry *g) {
   const oracle_instance *instances = g->primitives;
   for (uint32_t i = 0; i < g->count; i++) {
     oracle_line inner;
-    if (!oracle_sees_world(q->own->sees, instances[i].world)) continue;
+    if (!visibility_reaches(q->own->sees, instances[i].world)) continue;
     if (!oracle_line_enter(at->local, &instances[i], g->model, &inner)) continue;
     stay inside = {g->model, NULL, &inner, at, at->base + g->id + i * g->model->ids};
     if (!gather_scene(q, &inside)) return false;

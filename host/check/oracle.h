@@ -35,8 +35,7 @@ typedef struct oracle_geometry {
   uint32_t world;                   /* 0: all; instances have worlds of their own */
 } oracle_geometry;
 
-/* Whether something sees what belongs to a world, and a geometry. */
-static inline bool oracle_sees_world(visibility s, uint32_t world) { return world == 0 || world == s.world; }
+/* Whether something sees a geometry. */
 static inline bool oracle_sees(visibility s, const oracle_geometry *g) {
   return visibility_has(s, g->mask != 0 ? g->mask : UINT32_MAX, g->world);
 }

@@ -235,7 +235,7 @@ static void walk(point_inquiry *q, const place *at, visit *seen) {
     for (uint32_t i = 0; of->model != NULL && i < of->count; i++) {
       place inner;
       const oracle_instance *instance = (const oracle_instance *)of->primitives + i;
-      if (!oracle_sees_world(q->sees, instance->world) || !enter(at, instance, of->model, &inner)) continue;
+      if (!visibility_reaches(q->sees, instance->world) || !enter(at, instance, of->model, &inner)) continue;
       inner.base = at->base + of->id + i * of->model->ids;
       walk(q, &inner, seen);
     }

@@ -148,7 +148,7 @@ static void add_geometry(const oracle_geometry *g, const float p[3], visibility 
   const double point[3] = {(double)p[0], (double)p[1], (double)p[2]};
   for (uint32_t i = 0; i < g->count; i++) {
     if (g->dropped != NULL && g->dropped[i]) continue;
-    if (g->model != NULL && !oracle_sees_world(sees, ((const oracle_instance *)g->primitives)[i].world)) continue;
+    if (g->model != NULL && !visibility_reaches(sees, ((const oracle_instance *)g->primitives)[i].world)) continue;
     const count_span one =
         g->model != NULL
             ? count_instance((const oracle_instance *)g->primitives + i, g->model, p, sees)

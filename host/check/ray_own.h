@@ -14,9 +14,10 @@ typedef struct visibility {
   uint32_t world; /* of this world or of all; 0: of all alone */
 } visibility;
 
-/* Whether it sees something of a mask and a world. */
+/* Whether it sees what belongs to a world, and what has a mask, too. */
+static inline bool visibility_reaches(visibility s, uint32_t world) { return world == 0 || world == s.world; }
 static inline bool visibility_has(visibility s, uint32_t bits, uint32_t world) {
-  return (s.mask & bits) != 0 && (world == 0 || world == s.world);
+  return (s.mask & bits) != 0 && visibility_reaches(s, world);
 }
 
 typedef struct ray_own {
