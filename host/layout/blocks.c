@@ -19,6 +19,12 @@ block_form block_form_of(slab_layout layout) {
 
 uint32_t block_units(block_form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
 
+void block_write_ids(block_form f, uint32_t kind, float *block, const uint32_t *ids, uint32_t count) {
+  const uint32_t used = primitive_rows(kind) * f.width, rest = block_units(f, kind) * f.unit - used;
+  uint32_t *to = (uint32_t *)(block + used);
+  for (uint32_t k = 0; k < rest; k++) to[k] = k >= f.width ? 0 : k < count ? ids[k] : SLAB_MISS;
+}
+
 /* So what is there is as many as values count. */
 ALWAYS_INLINE bool is_known_unhit(const geometry_values *v, slab_shape kind, const float *values) {
   return v->unhit > 0 && primitive_is_never_hit(kind, values);

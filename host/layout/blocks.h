@@ -14,6 +14,9 @@ typedef struct block_form {
 block_form block_form_of(slab_layout);
 uint32_t block_units(block_form, uint32_t kind);
 
+/* Writes the ids of a block's lanes, SLAB_MISS from `count` on, and zeros up to its end. */
+void block_write_ids(block_form, uint32_t kind, float *block, const uint32_t *ids, uint32_t count);
+
 typedef struct block_writing {
   const snapshot *scene;
   block_form form;

@@ -118,11 +118,11 @@ static slab_status gather(gathered *g) {
 
 /* ---- bounds ---- */
 
-static void bounds_grow(const snapshot *scene, uint32_t geometry, bvh_bounds *all) {
+void layout_grow_bounds(const snapshot *scene, uint32_t geometry, float lower[3], float upper[3]) {
   const geometry_values *v = scene->values[geometry];
   for (int k = 0; !is_hidden(scene, geometry) && k < 3; k++) {
-    if (v->lower[k] < all->lower[k]) all->lower[k] = v->lower[k];
-    if (v->upper[k] > all->upper[k]) all->upper[k] = v->upper[k];
+    if (v->lower[k] < lower[k]) lower[k] = v->lower[k];
+    if (v->upper[k] > upper[k]) upper[k] = v->upper[k];
   }
 }
 
@@ -130,14 +130,14 @@ static const bvh_bounds no_bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY,
 
 bvh_bounds layout_bounds(const snapshot *scene) {
   bvh_bounds all = no_bounds;
-  for (uint32_t g = 0; g < scene->geometries; g++) bounds_grow(scene, g, &all);
+  for (uint32_t g = 0; g < scene->geometries; g++) layout_grow_bounds(scene, g, all.lower, all.upper);
   return all;
 }
 
 /* Of a part those of its geometries, of which it may have some primitives alone. */
 static bvh_bounds gathered_bounds(const gathered *g) {
   bvh_bounds all = no_bounds;
-  for (uint32_t i = 0; i < run_count(g); i++) bounds_grow(g->scene, run_of(g, i).geometry, &all);
+  for (uint32_t i = 0; i < run_count(g); i++) layout_grow_bounds(g->scene, run_of(g, i).geometry, all.lower, all.upper);
   return all;
 }
 
@@ -231,12 +231,8 @@ typedef struct block_run {
 
 static void write_ids(block_run *r, const uint32_t *ids, uint32_t count) {
   const block_form f = r->writing.form;
-  const uint32_t units = block_units(f, r->kind), used = primitive_rows(r->kind) * f.width;
-  for (uint32_t i = 0; i < count; i += f.width, r->next += units) {
-    uint32_t *to = (uint32_t *)(r->writing.to + (size_t)r->next * f.unit + used);
-    for (uint32_t k = 0; k < units * f.unit - used; k++)
-      to[k] = k >= f.width ? 0 : i + k < count ? ids[i + k] : SLAB_MISS;
-  }
+  for (uint32_t i = 0; i < count; i += f.width, r->next += block_units(f, r->kind))
+    block_write_ids(f, r->kind, r->writing.to + (size_t)r->next * f.unit, ids + i, count - i);
 }
 
 static void end_run(block_run *r) {

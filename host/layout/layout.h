@@ -9,6 +9,8 @@
 
 /* The union of the finite bounds of all that is not hidden; inverted where there are none. */
 bvh_bounds layout_bounds(const snapshot *);
+/* Grows bounds by those of one geometry, unless it is hidden. */
+void layout_grow_bounds(const snapshot *, uint32_t geometry, float lower[3], float upper[3]);
 void layout_free_arrays(bvh_layout *);
 /* Looks for all primitives that are never hit, in what is not hidden. */
 void layout_look_through(const snapshot *);

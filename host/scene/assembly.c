@@ -205,10 +205,8 @@ static void list_gates(void *argument, size_t first, size_t end) {
   const gates_listing *l = argument;
   const block_form form = block_form_of(layout_of(l->scene));
   for (size_t b = first; b < end; b++) {
-    const size_t unit = l->unit + b * l->units;
-    uint32_t *ids = (uint32_t *)(l->blocks + unit * form.unit) + BOX_ROWS * form.width;
-    memset(ids, 0, (l->units * form.unit - BOX_ROWS * form.width) * sizeof *ids);
-    memcpy(ids, l->worlds->lists->lanes + b * form.width, form.width * sizeof *ids);
+    float *block = l->blocks + (l->unit + b * l->units) * form.unit;
+    block_write_ids(form, SHAPE_INSTANCE, block, l->worlds->lists->lanes + b * form.width, form.width);
   }
   const block_writing writing = {l->scene, form, l->blocks, l->blocks, 0};
   blocks_write(&writing, SHAPE_INSTANCE, (uint32_t)(l->unit + first * l->units), (uint32_t)(end - first), NULL);

@@ -39,25 +39,34 @@ typedef struct transforms_taking {
   atomic_uint refused; /* the first, or the count */
 } transforms_taking;
 
+/* Keeps the least of those that threads refuse. */
+static void note_refused(atomic_uint *first, size_t i) {
+  for (unsigned refused = atomic_load(first); i < refused;)
+    if (atomic_compare_exchange_weak(first, &refused, (unsigned)i)) break;
+}
+
 static void instances_fill_some(void *argument, size_t first, size_t end) {
   transforms_taking *t = argument;
   for (size_t i = first; i < end; i++) {
     double value;
     t->to->instances[i] = (instance_entry){.model = 0};
     if (transform_refusal(t->from + 12 * i, &t->to->instances[i], &value) == NULL) continue;
-    for (unsigned refused = atomic_load(&t->refused); i < refused;)
-      if (atomic_compare_exchange_weak(&t->refused, &refused, (unsigned)i)) break;
+    note_refused(&t->refused, i);
     return;
   }
+}
+
+static slab_status fail_transform(const char *function, const float *transforms, uint32_t i) {
+  instance_entry unused;
+  double value;
+  const char *why = transform_refusal(transforms + 12 * (size_t)i, &unused, &value);
+  return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, i, why, value);
 }
 
 static slab_status instances_fill(const char *function, const float *transforms, instance_group *to) {
   transforms_taking t = {.from = transforms, .to = to, .refused = to->count};
   pool_loop(to->model->context->threads, to->count, INSTANCES_A_PIECE, instances_fill_some, &t);
-  if (t.refused == to->count) return SLAB_OK;
-  double value;
-  const char *why = transform_refusal(transforms + 12 * (size_t)t.refused, &to->instances[t.refused], &value);
-  return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, t.refused, why, value);
+  return t.refused == to->count ? SLAB_OK : fail_transform(function, transforms, t.refused);
 }
 
 static slab_status check_with_model(const char *function, const instance_group *group) {
@@ -129,24 +138,18 @@ static void accept_some(void *argument, size_t first, size_t end) {
     instance_entry unused;
     double value;
     if (is_plain(t->from + 12 * i) || transform_refusal(t->from + 12 * i, &unused, &value) == NULL) continue;
-    for (unsigned refused = atomic_load(&t->refused); i < refused;)
-      if (atomic_compare_exchange_weak(&t->refused, &refused, (unsigned)i)) break;
+    note_refused(&t->refused, i);
     return;
   }
 }
 
-/* The same with what the model has: by a group of these transforms. */
+/* The same of a model with instances, in which more is refused: by a group of these transforms. */
 static slab_status accept_with_model(const char *function, const instance_group *group, const float *transforms,
                                      uint32_t n) {
-  scene_reading reading;
-  slab_status status = scene_enter(group->model, function, &reading);
-  if (status != SLAB_OK) return status;
-  const bool has_instances = reading.scene->has_instances;
-  scene_leave(&reading);
-  if (!has_instances) return SLAB_OK;
   instance_group *tried = NULL;
-  const instance_worlds worlds = {.each = NULL};
-  status = instances_take(function, group->model, group->geometries, transforms, n, group->mask, &worlds, &tried);
+  const instance_worlds none = {.each = NULL};
+  const slab_status status =
+      instances_take(function, group->model, group->geometries, transforms, n, group->mask, &none, &tried);
   instances_release(tried);
   return status;
 }
@@ -158,12 +161,14 @@ slab_status instances_accept(const char *function, const instance_group *group, 
     if (indices[i] >= group->count)
       return fail(SLAB_INVALID_ARGUMENT, "%s: indices[%u] is %u, and there are %u instances", function, i, indices[i],
                   group->count);
+  scene_reading reading;
+  const slab_status status = scene_enter(group->model, function, &reading);
+  if (status != SLAB_OK) return status;
+  const bool has_instances = reading.scene->has_instances;
+  scene_leave(&reading);
+  if (has_instances) return accept_with_model(function, group, transforms, n);
   pool_loop(group->model->context->threads, n, INSTANCES_A_PIECE, accept_some, &t);
-  if (t.refused == n) return accept_with_model(function, group, transforms, n);
-  instance_entry unused;
-  double value;
-  const char *why = transform_refusal(transforms + 12 * (size_t)t.refused, &unused, &value);
-  return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, t.refused, why, value);
+  return t.refused == n ? SLAB_OK : fail_transform(function, transforms, t.refused);
 }
 
 typedef struct transforms_changing {

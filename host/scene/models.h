@@ -38,6 +38,16 @@ transform_reach model_reach(const snapshot *model);
 slab_status model_allows(const char *function, slab_status status, const instance_group *, const snapshot *model,
                          const transform_reach *reach);
 
+/* Whether an instance is not rigid but for a scale, or has such a one in its model; *geometry: which, as
+ * snapshot.skewed. */
+static inline bool instance_is_skewed(const snapshot *s, uint32_t g, uint32_t i, uint32_t *geometry) {
+  const instance_group *group = s->groups[g];
+  const snapshot *model = s->models[g].snapshot;
+  const bool within = model != NULL && model->skewed != SLAB_MISS;
+  *geometry = s->table[g].id + i * group->geometries + (within ? model->skewed : 0);
+  return within || !(group->instances[i].scale > 0.0f);
+}
+
 /* The gate of one instance. */
 void gate_write(const instance_entry *, const model_measure *, float gate[BOX_ROWS]);
 /* That of instance i of a geometry, by a snapshot. */

@@ -231,22 +231,16 @@ static uint64_t *kind_count(slab_scene_stats *stats, uint32_t kind) {
 /* As snapshot.skewed. */
 static uint32_t first_skewed(const snapshot *scene) {
   for (uint32_t g = 0; g < scene->geometries; g++) {
-    const instance_group *group = scene->groups[g];
-    if (group == NULL || is_hidden(scene, g)) continue;
-    const snapshot *model = scene->models[g].snapshot;
-    const bool within = model != NULL && model->skewed != SLAB_MISS;
-    for (uint32_t i = 0; i < group->count; i++)
-      if (within || !(group->instances[i].scale > 0.0f))
-        return scene->table[g].id + i * group->geometries + (within ? model->skewed : 0);
+    uint32_t geometry;
+    if (scene->groups[g] == NULL || is_hidden(scene, g)) continue;
+    for (uint32_t i = 0; i < scene->groups[g]->count; i++)
+      if (instance_is_skewed(scene, g, i, &geometry)) return geometry;
   }
   return SLAB_MISS;
 }
 
 void snapshot_finish(snapshot *scene, double begin) {
   slab_scene_stats *stats = &scene->stats;
-  const bvh_bounds bounds = layout_bounds(scene);
-  memcpy(stats->lower, bounds.lower, sizeof stats->lower);
-  memcpy(stats->upper, bounds.upper, sizeof stats->upper);
   stats->geometries = scene->ids;
   stats->host_bytes = scene->entries * (sizeof *scene->table + sizeof *scene->values) + sizeof *scene;
   for (uint32_t g = 0; g < scene->geometries; g++) {
@@ -262,8 +256,12 @@ void snapshot_finish(snapshot *scene, double begin) {
   stats->build_seconds = seconds_now() - begin;
   scene->uniforms.geometries = scene->entries;
   scene->uniforms.mask = UINT32_MAX;
-  if (scene->lists != NULL)
+  if (scene->lists != NULL) {
     worlds_sum_up(scene);
-  else
-    scene->skewed = first_skewed(scene);
+    return;
+  }
+  const bvh_bounds bounds = layout_bounds(scene);
+  memcpy(stats->lower, bounds.lower, sizeof stats->lower);
+  memcpy(stats->upper, bounds.upper, sizeof stats->upper);
+  scene->skewed = first_skewed(scene);
 }

@@ -19,19 +19,17 @@ enum { WORLDS_A_PIECE = 8 };
 
 /* ---- what belongs to each ---- */
 
-/* Counts what each world has: instances, then runs and lanes of them. */
-static void count_instances(const snapshot *s, uint32_t *count) {
+static void count_instances(const snapshot *s, uint32_t *of_worlds) {
   for (uint32_t g = 0; g < s->geometries; g++)
     for (uint32_t i = 0; s->groups[g] != NULL && i < s->groups[g]->count; i++)
-      count[s->groups[g]->instances[i].world]++;
+      of_worlds[s->groups[g]->instances[i].world]++;
 }
 
-/* Instances from the ith on that are in the same world, where that has a BVH. */
-static uint32_t run_length(const world_content *c, const instance_group *group, uint32_t i) {
-  const uint32_t world = group->instances[i].world;
+/* Instances from the ith on that are in the same world. */
+static uint32_t run_length(const instance_group *group, uint32_t i) {
   uint32_t end = i + 1;
-  while (end < group->count && group->instances[end].world == world) end++;
-  return world_is_listed(c->lists, world) ? 0 : end - i;
+  while (end < group->count && group->instances[end].world == group->instances[i].world) end++;
+  return end - i;
 }
 
 /* Adds a run to its world, of which `at` says where the next goes; counts it where there are no runs yet. */
@@ -40,17 +38,16 @@ static void add_run(world_content *c, uint32_t *at, uint32_t world, layout_run r
   at[world]++;
 }
 
+/* Adds, or counts, all that is not listed. */
 static void go_through(const snapshot *s, world_content *c, uint32_t *at) {
   for (uint32_t g = 0; g < s->geometries; g++) {
     const instance_group *group = s->groups[g];
     if (s->values[g] == NULL) continue;
     if (group == NULL) add_run(c, at, s->values[g]->world, (layout_run){g, 0, s->table[g].count});
     for (uint32_t i = 0, n; group != NULL && i < group->count; i += n) {
-      n = run_length(c, group, i);
-      if (n > 0)
-        add_run(c, at, group->instances[i].world, (layout_run){g, i, n});
-      else
-        n = 1;
+      const uint32_t world = group->instances[i].world;
+      n = run_length(group, i);
+      if (!world_is_listed(c->lists, world)) add_run(c, at, world, (layout_run){g, i, n});
     }
   }
 }
@@ -67,28 +64,23 @@ static uint32_t sum_up(uint32_t *counts, uint32_t n, uint32_t multiple) {
   return sum;
 }
 
-/* The lanes of each world. */
-static slab_status list_lanes(const snapshot *s, world_content *c) {
+/* The lanes of each world. at: room for a number a world. */
+static slab_status list_lanes(const snapshot *s, world_content *c, uint32_t *at) {
   const uint32_t width = block_form_of(s->context->layout).width;
   count_instances(s, c->lists->begin);
   c->lists->begin[0] = 0;
   for (uint32_t w = 1; w <= s->worlds; w++)
     if (c->lists->begin[w] > WORLD_LISTED) c->lists->begin[w] = 0;
   const uint32_t lanes = sum_up(c->lists->begin, s->worlds + 1, width);
-  uint32_t *next = malloc((s->worlds + (size_t)1) * sizeof *next);
   c->lists->lanes = malloc((lanes + (size_t)1) * sizeof *c->lists->lanes);
-  if (next == NULL || c->lists->lanes == NULL) {
-    free(next);
-    return fail_memory(lanes * sizeof *c->lists->lanes, "the instances of worlds");
-  }
-  memcpy(next, c->lists->begin, (s->worlds + (size_t)1) * sizeof *next);
+  if (c->lists->lanes == NULL) return fail_memory(lanes * sizeof *c->lists->lanes, "the instances of worlds");
+  memcpy(at, c->lists->begin, (s->worlds + (size_t)1) * sizeof *at);
   memset(c->lists->lanes, 0xFF, lanes * sizeof *c->lists->lanes); /* SLAB_MISS */
   for (uint32_t g = 0; g < s->geometries; g++)
     for (uint32_t i = 0; s->groups[g] != NULL && i < s->groups[g]->count; i++) {
       const uint32_t world = s->groups[g]->instances[i].world;
-      if (world_is_listed(c->lists, world)) c->lists->lanes[next[world]++] = s->table[g].global_id_base + i;
+      if (world_is_listed(c->lists, world)) c->lists->lanes[at[world]++] = s->table[g].global_id_base + i;
     }
-  free(next);
   return SLAB_OK;
 }
 
@@ -99,7 +91,7 @@ slab_status worlds_list(const snapshot *s, world_content *c) {
   if (c->lists != NULL) *c->lists = (world_lists){.references = 1, .begin = calloc(n, sizeof *c->lists->begin)};
   slab_status status = at == NULL || c->begin == NULL || c->lists == NULL || c->lists->begin == NULL
                            ? fail_memory(n * sizeof *c->begin, "the worlds")
-                           : list_lanes(s, c);
+                           : list_lanes(s, c, at);
   if (status == SLAB_OK) {
     go_through(s, c, c->begin);
     const uint32_t runs = sum_up(c->begin, s->worlds + 1, 1);
@@ -124,21 +116,12 @@ void worlds_free(world_content *c) {
 
 /* ---- how they stand ---- */
 
-/* Whether an instance is not rigid but for a scale, or has such a one in its model; *geometry: which, as `skewed`. */
-static bool is_skewed(const snapshot *s, uint32_t g, uint32_t i, uint32_t *geometry) {
-  const instance_group *group = s->groups[g];
-  const snapshot *model = s->models[g].snapshot;
-  const bool within = model != NULL && model->skewed != SLAB_MISS;
-  *geometry = s->table[g].id + i * group->geometries + (within ? model->skewed : 0);
-  return within || !(group->instances[i].scale > 0.0f);
-}
-
 static void state_add(world_state *to, const snapshot *s, uint32_t g, uint32_t i, const float gate[BOX_ROWS]) {
   uint32_t geometry;
   if (is_hidden(s, g)) return;
   if (!primitive_is_void((slab_shape)SHAPE_INSTANCE, gate))
     primitive_grow(to->lower, to->upper, (slab_shape)SHAPE_INSTANCE, gate);
-  if (is_skewed(s, g, i, &geometry) && geometry < to->skewed) to->skewed = geometry;
+  if (instance_is_skewed(s, g, i, &geometry) && geometry < to->skewed) to->skewed = geometry;
 }
 
 static const world_state nothing_there = {
@@ -220,12 +203,8 @@ static void measure_rest(snapshot *s) {
   world_lists *l = s->lists;
   world_state rest = nothing_there;
   for (uint32_t g = 0; g < s->geometries; g++) {
-    const geometry_values *v = s->values[g];
     const instance_group *group = s->groups[g];
-    for (int k = 0; group == NULL && !is_hidden(s, g) && k < 3; k++) {
-      rest.lower[k] = fminf(v->lower[k], rest.lower[k]);
-      rest.upper[k] = fmaxf(v->upper[k], rest.upper[k]);
-    }
+    if (group == NULL) layout_grow_bounds(s, g, rest.lower, rest.upper);
     for (uint32_t i = 0; group != NULL && i < group->count; i++) {
       float gate[BOX_ROWS];
       const uint32_t world = group->instances[i].world;
