@@ -97,12 +97,12 @@ static RTCGeometry boxes(RTCDevice device, const scene_geometry *g) {
   return quads;
 }
 
-static RTCScene scene_of(RTCDevice device, const scene_geometry *g, enum RTCSceneFlags flags) {
+RTCScene embree_scene(RTCDevice device, const scene_geometry *g, unsigned int flags) {
   RTCScene scene = rtcNewScene(device);
   RTCGeometry geometry = g->kind == SLAB_TRIANGLE ? triangles(device, g)
                          : g->kind == SLAB_SPHERE ? spheres(device, g)
                                                   : boxes(device, g);
-  rtcSetSceneFlags(scene, flags);
+  rtcSetSceneFlags(scene, (enum RTCSceneFlags)flags);
   rtcCommitGeometry(geometry);
   rtcAttachGeometry(scene, geometry);
   rtcReleaseGeometry(geometry);
@@ -138,8 +138,8 @@ embree *embree_open(const scene_geometry *g, uint32_t threads, int filters) {
   }
   embree *e = with_device(threads);
   if (e == NULL) return NULL;
-  e->fast = scene_of(e->device, g, flags);
-  e->robust = scene_of(e->device, g, flags | RTC_SCENE_FLAG_ROBUST);
+  e->fast = embree_scene(e->device, g, flags);
+  e->robust = embree_scene(e->device, g, flags | RTC_SCENE_FLAG_ROBUST);
   return if_sound(e);
 }
 
@@ -160,7 +160,7 @@ void embree_close(embree *e) {
 embree *embree_open_model(const scene_geometry *g, uint32_t threads) {
   embree *e = with_device(threads);
   if (e == NULL) return NULL;
-  e->model = scene_of(e->device, g, RTC_SCENE_FLAG_NONE);
+  e->model = embree_scene(e->device, g, RTC_SCENE_FLAG_NONE);
   return if_sound(e);
 }
 
@@ -457,8 +457,7 @@ static void cast_packet(job *j, caster *c, size_t first, size_t count) {
                    .geometry = p.hit.instID[0][k] != SLAB_MISS ? p.hit.instID[0][k] : p.hit.geomID[k]};
 }
 
-/* Denormals are flushed and are zero, as Embree's manual wants it. Returns the modes of before. */
-static unsigned int flush(void) {
+unsigned int embree_flush(void) {
   const unsigned int modes = _mm_getcsr();
   _mm_setcsr(modes | _MM_FLUSH_ZERO_MASK | 0x0040u);
   return modes;
@@ -466,7 +465,7 @@ static unsigned int flush(void) {
 
 static void cast_chunks(void *argument) {
   job *j = argument;
-  const unsigned int modes = flush();
+  const unsigned int modes = embree_flush();
   caster c;
   caster_open(&c, j->call, j->query);
   for (size_t first; (first = atomic_fetch_add(&j->next, CHUNK)) < j->n;) {
@@ -544,7 +543,7 @@ static uint32_t open_packets(const sky_job *j, caster *c, const float *o) {
 
 static void open_points(void *argument) {
   sky_job *j = argument;
-  const unsigned int modes = flush();
+  const unsigned int modes = embree_flush();
   caster c;
   caster_open(&c, j->call, SLAB_ANY);
   for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->n;)

@@ -25,6 +25,12 @@ typedef struct embree embree;
 /* An RTCDevice of so many threads. Returns NULL with a message on stderr where there is none, or where the library is
  * older than the headers that this was compiled with. */
 struct RTCDeviceTy *embree_device(uint32_t threads);
+/* A committed scene of one geometry, which is copied. Spheres are spheres, boxes six quads each. flags: RTCSceneFlags.
+ */
+struct RTCSceneTy *embree_scene(struct RTCDeviceTy *, const scene_geometry *, unsigned int flags);
+/* Flushes denormals and takes them for zero in this thread, as Embree's manual wants it. Returns the modes of before,
+ * for _mm_setcsr. */
+unsigned int embree_flush(void);
 /* The library's version, which may be newer than the headers'. Returns "" with a message on stderr where there is none.
  */
 const char *embree_version(void);

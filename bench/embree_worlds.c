@@ -43,20 +43,6 @@ static void offset_of(const worlds_plan *p, uint32_t world, float offset[2]) {
 
 /* ---- scenes ---- */
 
-static RTCScene scene_of_mesh(RTCDevice device, const scene_geometry *g) {
-  RTCScene scene = rtcNewScene(device);
-  RTCGeometry mesh = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_TRIANGLE);
-  float *vertices = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, g->vertex_count);
-  uint32_t *indices = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, g->count);
-  if (vertices != NULL) memcpy(vertices, g->vertices, 12 * (size_t)g->vertex_count);
-  if (indices != NULL) memcpy(indices, g->indices, 12 * (size_t)g->count);
-  rtcCommitGeometry(mesh);
-  rtcAttachGeometry(scene, mesh);
-  rtcReleaseGeometry(mesh);
-  rtcCommitScene(scene);
-  return scene;
-}
-
 static RTCGeometry instance_of(embree_worlds *e, RTCScene of, uint32_t world, uint32_t id) {
   RTCGeometry made = rtcNewGeometry(e->device, RTC_GEOMETRY_TYPE_INSTANCE);
   const uint32_t base = scene_count(&e->plan) > 1 ? 0 : world * (e->plan.model_count * e->plan.each + 1);
@@ -150,9 +136,8 @@ static void cast_world(const embree_worlds *e, uint32_t world, struct RTCInterse
 
 static void cast_worlds(void *argument) {
   embree_worlds *e = argument;
-  const unsigned int modes = _mm_getcsr();
+  const unsigned int modes = embree_flush();
   struct RTCIntersectArguments arguments;
-  _mm_setcsr(modes | _MM_FLUSH_ZERO_MASK | 0x0040u); /* as Embree's manual wants it */
   rtcInitIntersectArguments(&arguments);
   arguments.flags = e->packets ? RTC_RAY_QUERY_FLAG_COHERENT : RTC_RAY_QUERY_FLAG_INCOHERENT;
   for (uint32_t first; (first = atomic_fetch_add(&e->next, WORLDS_A_PIECE)) < e->plan.worlds;)
@@ -224,8 +209,9 @@ embree_worlds *embree_worlds_open(const worlds_plan *plan, const float *transfor
   e->plan = *plan;
   e->device = embree_device(plan->threads);
   if (e->device != NULL && allocate(e)) {
-    for (uint32_t k = 0; k < plan->model_count; k++) e->models[k] = scene_of_mesh(e->device, &plan->models[k]);
-    e->terrain = scene_of_mesh(e->device, plan->terrain);
+    for (uint32_t k = 0; k < plan->model_count; k++)
+      e->models[k] = embree_scene(e->device, &plan->models[k], RTC_SCENE_FLAG_NONE);
+    e->terrain = embree_scene(e->device, plan->terrain, RTC_SCENE_FLAG_NONE);
     for (uint32_t i = 0; i < scene_count(plan); i++) e->scenes[i] = rtcNewScene(e->device);
     for (uint32_t world = 0; world < plan->worlds; world++) add_world(e, world);
     if (embree_worlds_move(e, transforms)) return e;

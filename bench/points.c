@@ -24,6 +24,9 @@
 #include "embree_points.h"
 #endif
 
+#define BENCH_NAME "bench_points"
+#include "must.h"
+
 enum { SIDES_MAX = 8, SORT_BITS = 10 };
 #define POINTS ((size_t)1000000)
 #define AGREE 1e-5
@@ -33,21 +36,6 @@ typedef struct side {
   timing times;
   size_t apart; /* points whose distance is not that of slab_closest_distances, in the worst round */
 } side;
-
-static void ended_ill(const char *what, const char *why) {
-  fprintf(stderr, "bench_points: %s: %s\n", what, why);
-  exit(1);
-}
-
-static void check(slab_status status, const char *what) {
-  if (status != SLAB_OK) ended_ill(what, slab_message());
-}
-
-static void *room(size_t size) {
-  void *bytes = calloc(1, size);
-  if (bytes == NULL) ended_ill("memory", "there is too little");
-  return bytes;
-}
 
 /* ---- points ---- */
 

@@ -21,6 +21,9 @@
 #include "embree.h"
 #endif
 
+#define BENCH_NAME "bench_sets"
+#include "must.h"
+
 enum { BOXES = 100000, BLOCK = 317, POINTS = 10000, SKY = 1000 };
 enum { CELLS = 708, BEAMS = 128, FIRINGS = 1024, FRAME = BEAMS * FIRINGS };
 #define SIDES_MAX 4
@@ -30,21 +33,6 @@ typedef struct side {
   const char *name;
   timing times;
 } side;
-
-static void ended_ill(const char *what, const char *why) {
-  fprintf(stderr, "bench_sets: %s: %s\n", what, why);
-  exit(1);
-}
-
-static void check(slab_status status, const char *what) {
-  if (status != SLAB_OK) ended_ill(what, slab_message());
-}
-
-static void *room(size_t size) {
-  void *bytes = calloc(1, size);
-  if (bytes == NULL) ended_ill("memory", "there is too little");
-  return bytes;
-}
 
 /* A number from 0 to 1, of place i: the same on every machine. */
 static float noise(uint32_t i) {

@@ -26,6 +26,9 @@
 #endif
 #include "embree_worlds.h"
 
+#define BENCH_NAME "bench_worlds"
+#include "must.h"
+
 enum { MODELS = 5, MODEL_TRIANGLES = 2000, TERRAIN_TRIANGLES = 80000, SIDES_MAX = 5 };
 #define TERRAIN_SIZE 20.0f
 #define PART_SIZE 0.4f
@@ -56,21 +59,6 @@ typedef struct bench {
   side sides[SIDES_MAX];
   int count;
 } bench;
-
-static void ended_ill(const char *what, const char *why) {
-  fprintf(stderr, "bench_worlds: %s: %s\n", what, why);
-  exit(1);
-}
-
-static void check(slab_status status, const char *what) {
-  if (status != SLAB_OK) ended_ill(what, slab_message());
-}
-
-static void *room(size_t size) {
-  void *bytes = calloc(1, size);
-  if (bytes == NULL) ended_ill("memory", "there is too little");
-  return bytes;
-}
 
 /* ---- what stands there ---- */
 

@@ -12,35 +12,9 @@
 #include "sets/points.h"
 
 /* More than fit one call of FEW_RAYS, and no multiple of any lanes. */
-enum { POINTS = 531, LAYOUTS = 2, TREES = 4 };
+enum { POINTS = 531, TREES = 4 };
 
 static const slab_tree trees[TREES] = {SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB_TREE_DEFAULT, SLAB_TREE_HIGH};
-
-/* A context for each layout of the processor, elsewhere one of its own layout. */
-typedef struct contexts {
-  slab_context *of[LAYOUTS];
-  int count;
-} contexts;
-
-static int setup(void **state) {
-  static const slab_layout layouts[LAYOUTS] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
-  contexts *c = harness_room(sizeof *c);
-  c->count = harness_is_native() ? LAYOUTS : 1;
-  for (int k = 0; k < c->count; k++) {
-    const slab_context_options options = {.lane_width = harness_width(),
-                                          .layout = harness_is_native() ? layouts[k] : SLAB_LAYOUT_DEFAULT};
-    assert_ok(slab_context_create(&options, &c->of[k]));
-  }
-  *state = c;
-  return 0;
-}
-
-static int teardown(void **state) {
-  contexts *c = *state;
-  for (int k = 0; k < c->count; k++) slab_context_destroy(c->of[k]);
-  free(c);
-  return 0;
-}
 
 /* ---- comparing ---- */
 
@@ -99,7 +73,7 @@ typedef struct maker {
 } maker;
 
 /* Makes the scene in every way and compares. */
-static void verify(const contexts *c, task *t, maker make, size_t n, bool judged) {
+static void verify(const layout_contexts *c, task *t, maker make, size_t n, bool judged) {
   point_answers want = {0};
   for (int k = 0; k < c->count; k++)
     for (int tree = 0; tree < TREES; tree++) {
@@ -135,7 +109,7 @@ static slab_status fill_adversarial(const void *user, slab_scene *scene) {
 }
 
 /* The same shapes, as points aim at them. */
-static adversarial known_of(const contexts *c, const filled *f) {
+static adversarial known_of(const layout_contexts *c, const filled *f) {
   filled known = *f;
   slab_scene *scene;
   assert_ok(slab_scene_create(c->of[0], &scene));
@@ -144,7 +118,7 @@ static adversarial known_of(const contexts *c, const filled *f) {
   return known.begun;
 }
 
-static void verify_adversarial(const contexts *c, random_state *random, unsigned kinds, bool extreme, task *t) {
+static void verify_adversarial(const layout_contexts *c, random_state *random, unsigned kinds, bool extreme, task *t) {
   filled f = {.begun = adversarial_begin(random, extreme), .kinds = kinds};
   f.random = random_seed(random_bits(random));
   f.most = 1 + random_below(random, ADVERSARIAL_MOST);
@@ -190,7 +164,7 @@ static slab_status fill_hard(const void *user, slab_scene *scene) {
   return bvh_scene_fill(h->which, 900, h->seed, scene);
 }
 
-static void hard_points(const contexts *c, random_state *random, const hard *h, task *t) {
+static void hard_points(const layout_contexts *c, random_state *random, const hard *h, task *t) {
   slab_scene *scene;
   slab_scene_stats stats;
   assert_ok(slab_scene_create(c->of[0], &scene));
@@ -220,7 +194,7 @@ static void hard_scenes_answer_alike_in_every_way(void **state) {
 /* ---- scenes that change ---- */
 
 static void changed_scenes_answer_as_those_made_anew(void **state) {
-  const contexts *c = *state;
+  const layout_contexts *c = *state;
   random_state random = harness_seeded("test_points_random moving");
   task *t = harness_room(sizeof *t);
   point_answers want = {0};
@@ -249,7 +223,7 @@ static void changed_scenes_answer_as_those_made_anew(void **state) {
 
 /* A scene's answers hold by both references; those of the same scene in the other layout are the same. */
 static void instances_answer_alike_in_every_layout(void **state) {
-  const contexts *c = *state;
+  const layout_contexts *c = *state;
   random_state random = harness_seeded("test_points_random instances");
   task *t = harness_room(sizeof *t);
   static slab_ray rays[POINTS];
@@ -285,5 +259,5 @@ int main(void) {
       cmocka_unit_test(changed_scenes_answer_as_those_made_anew),
       cmocka_unit_test(instances_answer_alike_in_every_layout),
   };
-  return cmocka_run_group_tests_name("test_points_random", tests, setup, teardown);
+  return cmocka_run_group_tests_name("test_points_random", tests, harness_each_layout, harness_close);
 }

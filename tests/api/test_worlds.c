@@ -10,33 +10,7 @@
 #include "sets/many_worlds.h"
 #include "sets/points.h"
 
-enum { RAYS = 193, POINTS = 97, LAYOUTS = 2 };
-
-typedef struct contexts {
-  slab_context *of[LAYOUTS];
-  int count;
-} contexts;
-
-/* A context for each layout of the processor, elsewhere one of its own layout. */
-static int setup(void **state) {
-  static const slab_layout layouts[LAYOUTS] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
-  contexts *c = harness_room(sizeof *c);
-  c->count = harness_is_native() ? LAYOUTS : 1;
-  for (int k = 0; k < c->count; k++) {
-    const slab_context_options options = {.lane_width = harness_width(),
-                                          .layout = harness_is_native() ? layouts[k] : SLAB_LAYOUT_DEFAULT};
-    assert_ok(slab_context_create(&options, &c->of[k]));
-  }
-  *state = c;
-  return 0;
-}
-
-static int teardown(void **state) {
-  contexts *c = *state;
-  for (int k = 0; k < c->count; k++) slab_context_destroy(c->of[k]);
-  free(c);
-  return 0;
-}
+enum { RAYS = 193, POINTS = 97 };
 
 /* ---- as many scenes ---- */
 
@@ -134,7 +108,7 @@ static void compare_packed(many_worlds *w, slab_context *context) {
 }
 
 static void explain_tells_worlds(void **state) {
-  const contexts *c = *state;
+  const layout_contexts *c = *state;
   const slab_sphere ball = {{0, 0, 4}, 1};
   const slab_ray ray = {{0, 0, 0}, 0, {0, 0, 1}, INFINITY};
   slab_scene *scene = harness_scene(c->of[0]);
@@ -154,6 +128,10 @@ static void explain_tells_worlds(void **state) {
     assert_true(strcmp(steps[0].part, "world") == 0 && steps[0].value >= (float)world && steps[1].value >= 2.0f);
     if (world != 2) assert_non_null(strstr(steps[count - 1].note, "in another world"));
   }
+  const uint32_t none = 0, second = 2;
+  const slab_cast_options blind = {.masks = &none, .worlds = &second};
+  assert_ok(slab_explain(scene, &ray, (slab_primitive_id){0, 0}, &blind, &found, steps, 256, &count));
+  assert_non_null(strstr(steps[count - 1].note, "the mask of the cast hides"));
   slab_scene_destroy(scene);
 }
 
@@ -176,7 +154,7 @@ static unsigned kinds_of(uint32_t seed) {
 }
 
 static void rays_see_their_world(void **state) {
-  const contexts *c = *state;
+  const layout_contexts *c = *state;
   random_state seeds = harness_seeded("test_worlds rays");
   for (uint32_t i = 0; i < harness_rays(harness_is_native() ? 9 : 3); i++)
     for (int k = 0; k < c->count; k++) {
@@ -193,7 +171,7 @@ static void rays_see_their_world(void **state) {
 
 /* Frames in which instances alone have moved, some of which are looked at. */
 static void frames_are_as_builds(void **state) {
-  const contexts *c = *state;
+  const layout_contexts *c = *state;
   random_state seeds = harness_seeded("test_worlds frames");
   for (uint32_t i = 0; i < harness_rays(harness_is_native() ? 6 : 3); i++)
     for (int k = 0; k < c->count; k++) {
@@ -253,7 +231,7 @@ static void compare_points(many_worlds *w) {
 }
 
 static void points_see_their_world(void **state) {
-  const contexts *c = *state;
+  const layout_contexts *c = *state;
   random_state seeds = harness_seeded("test_worlds points");
   for (uint32_t i = 0; i < harness_rays(harness_is_native() ? 9 : 3); i++)
     for (int k = 0; k < c->count; k++) {
@@ -272,7 +250,7 @@ static void points_see_their_world(void **state) {
 /* ---- refused ---- */
 
 static void what_is_no_world_is_refused(void **state) {
-  const contexts *c = *state;
+  const layout_contexts *c = *state;
   const slab_sphere ball = {{0, 0, 4}, 1};
   const slab_ray ray = {{0, 0, 0}, 0, {0, 0, 1}, INFINITY};
   const float here[24] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, point[3] = {0, 0, 0};
@@ -332,5 +310,5 @@ int main(void) {
       cmocka_unit_test(points_see_their_world),      cmocka_unit_test(explain_tells_worlds),
       cmocka_unit_test(what_is_no_world_is_refused),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, harness_each_layout, harness_close);
 }

@@ -9,6 +9,14 @@ make_row "$make_npy"
 native=0
 # repeat N TEXT: so many lines.
 repeat() { awk -v n="$1" -v text="$2" 'BEGIN { while (n-- > 0) print text }'; }
+# lines_of_ray RAY QUERY RESULTS: those of one ray.
+lines_of_ray() {
+  if [[ $2 == all ]]; then
+    awk -v ray="$1" '$1 == ray' "$3"
+  else
+    sed -n "$(($1 + 1))p" "$3"
+  fi
+}
 [[ $SLABCAST_BACKENDS != native ]] || native=1
 
 # ---- masks: each ray's answer is that of a cast with its mask alone ----
@@ -25,14 +33,7 @@ for query in "${queries[@]}"; do
   for mask in "${bits[@]}"; do
     slabcast cast "${row[@]}" --rays rays.npy --query "$query" --mask "$mask" -o "mask.$mask.txt"
   done
-  for ((i = 0; i < count; i++)); do
-    mask=${bits[i * i % 5]}
-    if [[ $query == all ]]; then
-      awk -v ray=$i '$1 == ray' "mask.$mask.txt"
-    else
-      sed -n "$((i + 1))p" "mask.$mask.txt"
-    fi
-  done >wanted.txt
+  for ((i = 0; i < count; i++)); do lines_of_ray $i "$query" "mask.${bits[i * i % 5]}.txt"; done >wanted.txt
   expect_checked "${row[@]}" --rays rays.npy --query "$query" --masks masks.npy -o got.txt
   expect_same wanted.txt got.txt
   expect_other got.txt mask.4294967295.txt
@@ -129,14 +130,7 @@ for query in "${queries[@]}"; do
     paste -d ' ' place_worlds.txt places.txt | awk -v world=$world '{ if ($1 != 0 && $1 != world) $5 = 1e6; $1 = ""; print }' >alone.txt
     slabcast cast --boxes box.npy --instances alone.txt --of tent.obj --spheres sphere.npy --rays rays.npy --query "$query" -o "world.$world.txt"
   done
-  for ((i = 0; i < count; i++)); do
-    world=$((i * i % 7 % 4))
-    if [[ $query == all ]]; then
-      awk -v ray=$i '$1 == ray' "world.$world.txt"
-    else
-      sed -n "$((i + 1))p" "world.$world.txt"
-    fi
-  done >wanted.txt
+  for ((i = 0; i < count; i++)); do lines_of_ray $i "$query" "world.$((i * i % 7 % 4)).txt"; done >wanted.txt
   expect_checked "${of_worlds[@]}" --rays rays.npy --query "$query" --worlds worlds.npy -o got.txt
   expect_same wanted.txt got.txt
   expect_other got.txt world.0.txt
