@@ -137,7 +137,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram of, int count, const char *const *o
   size_t used = (size_t)snprintf(
       line, sizeof line,
       "cd '%s' && " CLANG
-      " -x c++ -std=c++20 -O0 -shared -fPIC -w "
+      " -x c++ -std=c++20 -fdiagnostics-format=msvc -fno-show-column -O0 -shared -fPIC -w "
       "-ffp-contract=off -fvisibility=hidden -D__CUDACC__ -D__CUDACC_RTC__ -nostdinc++ " FUSED " -I. all.cpp -o code",
       of->folder);
   for (int i = 0; i < count; i++) {

@@ -229,7 +229,7 @@ static void programs_that_cannot_be_are_refused(void **state) {
     assert_refused(slab_program_create(scene, "", options[i], any, &program), SLAB_INVALID_ARGUMENT,
                    "changes the arithmetic");
   assert_refused(slab_program_create(scene, "#include <slabcast_device.h>\n\nint x = nonsense;\n", NULL, any, &program),
-                 SLAB_BUILD_FAILED, "kernels.cu:3");
+                 SLAB_BUILD_FAILED, "kernels.cu(3)");
   assert_null(program);
 }
 
