@@ -81,6 +81,7 @@ typedef struct CUDA_MEMCPY2D {
   X(cuCtxPushCurrent, "cuCtxPushCurrent_v2", (CUcontext))                                                  \
   X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (CUcontext *))                                                  \
   X(cuCtxGetDevice, "cuCtxGetDevice", (CUdevice *))                                                        \
+  X(cuCtxSynchronize, "cuCtxSynchronize", (void))                                                          \
   X(cuModuleLoadDataEx, "cuModuleLoadDataEx",                                                              \
     (CUmodule *, const void *image, unsigned options, int *names, void **values))                          \
   X(cuModuleUnload, "cuModuleUnload", (CUmodule))                                                          \

@@ -87,6 +87,14 @@ slab_status cuda_finish(gpu_queue *queue, const char *what) {
   return status;
 }
 
+slab_status cuda_idle(const device *d, const char *what) {
+  slab_status status = cuda_enter(cuda_of(d)->context, what);
+  if (status != SLAB_OK) return status;
+  status = cuda_ended(cuda_call.cuCtxSynchronize(), "cuCtxSynchronize", what);
+  cuda_leave();
+  return status;
+}
+
 slab_status cuda_wait(gpu_event *const *events, uint32_t count, const char *what) {
   CUresult first = CUDA_SUCCESS;
   for (uint32_t i = 0; i < count; i++) {

@@ -170,6 +170,7 @@ static const gpu_driver cuda_driver = {
     .mark = cuda_mark,
     .flush = cuda_flush,
     .finish = cuda_finish,
+    .idle = cuda_idle,
     .wait = cuda_wait,
     .release_event = cuda_release_event,
 };

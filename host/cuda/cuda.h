@@ -90,6 +90,7 @@ void cuda_release_queue(const device *, gpu_queue *);
 slab_status cuda_mark(gpu_queue *, gpu_order, const char *what);
 slab_status cuda_flush(gpu_queue *, const char *what);
 slab_status cuda_finish(gpu_queue *, const char *what);
+slab_status cuda_idle(const device *, const char *what);
 slab_status cuda_wait(gpu_event *const *, uint32_t count, const char *what);
 void cuda_release_event(gpu_event *);
 

@@ -64,6 +64,11 @@ struct backend {
   /* Uploads a scene. *in_place: the arrays are used in place and must outlive the upload. After a failure release is
    * called too. */
   slab_status (*upload)(const device *, const scene_arrays *, scene_state *, bool *in_place);
+  /* Writes these parts of an uploaded scene's blocks anew, and waits. No cast of the library reads it; of casts on the
+   * caller's queues it waits for what is in flight. *done: false where the scene has to be uploaded anew instead. After
+   * a failure release is called too. NULL: the backend uses arrays in place. */
+  slab_status (*rewrite)(const device *, const scene_arrays *, const blocks_part *, uint32_t parts, scene_state *,
+                         bool *done);
   void (*release)(const device *, scene_state *);
   /* Reads a BVH back: node_bytes, and `floats` floats of blocks. */
   slab_status (*fetch)(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats, void *nodes,

@@ -109,6 +109,23 @@ slab_status gpu_upload(const device *d, const scene_arrays *from, scene_state *s
   return status == SLAB_OK && tree ? upload_array(d, &nodes, to->cut, to->nodes) : status;
 }
 
+slab_status gpu_rewrite(const device *d, const scene_arrays *from, const blocks_part *parts, uint32_t count,
+                        scene_state *state, bool *done) {
+  const gpu_driver *driver = driver_of(d);
+  gpu_queue *queue = gpu_of(d)->queue;
+  gpu_scene *to = state->uploaded;
+  slab_status status = SLAB_OK;
+  *done = !to->cut && !gpu_of(d)->scene_in_place && (!atomic_load(&to->lent) || driver->idle != NULL);
+  if (!*done) return SLAB_OK;
+  if (atomic_load(&to->lent)) status = driver->idle(d, "a scene's blocks");
+  if (status == SLAB_OK) atomic_store(&to->lent, false);
+  for (uint32_t i = 0; status == SLAB_OK && i < count; i++)
+    status = driver->write(queue, to->blocks[0], parts[i].first * sizeof *from->blocks, from->blocks + parts[i].first,
+                           parts[i].count * sizeof *from->blocks, false, (gpu_order){0}, "a scene's blocks");
+  const slab_status ended = driver->finish(queue, status == SLAB_OK ? "a scene's blocks" : NULL);
+  return status == SLAB_OK ? ended : status;
+}
+
 void gpu_release(const device *d, scene_state *state) {
   gpu_scene *b = state->uploaded;
   if (b != NULL && !is_inherited(d)) {

@@ -127,6 +127,8 @@ typedef struct gpu_driver {
    * what they wait for; what those commands wait for on other queues was flushed before. */
   slab_status (*flush)(gpu_queue *, const char *what);
   slab_status (*finish)(gpu_queue *, const char *what);
+  /* Waits for all that the device's context has in flight, on queues of anybody. NULL: the API cannot. */
+  slab_status (*idle)(const device *, const char *what);
   /* Waits until all have ended, also where one has failed; that is the call's failure. */
   slab_status (*wait)(gpu_event *const *, uint32_t count, const char *what);
   void (*release_event)(gpu_event *);

@@ -2,6 +2,7 @@
 #ifndef SLABCAST_GPU_GPU_H
 #define SLABCAST_GPU_GPU_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/status.h"
@@ -61,10 +62,16 @@ typedef struct gpu_scene {
   gpu_buffer *nodes[SCENE_BUFFERS]; /* first entry NULL: no BVH */
   bool cut;                         /* split over several buffers, which are copies; else each array is in its first
                                        buffer */
+  atomic_bool lent;                 /* commands of the caller's own queues may read it */
   refit_plan plan;
 } gpu_scene;
 
 static inline const gpu_scene *uploaded(const device_scene *on) { return on->state->uploaded; }
+/* Before commands on a queue of the caller's read it, whose end nobody tells. */
+static inline void gpu_lend(const device_scene *on) {
+  gpu_scene *scene = on->state->uploaded;
+  atomic_store(&scene->lent, true);
+}
 
 /* Tables that the chunks of a call share; NULL: there is no such table. */
 typedef struct call_tables {
@@ -88,6 +95,8 @@ void gpu_close(device *);
 bool gpu_pin(const device *, size_t size, void **own, void **bytes);
 void gpu_unpin(const device *, void *own, void *bytes);
 slab_status gpu_upload(const device *, const scene_arrays *, scene_state *, bool *in_place);
+slab_status gpu_rewrite(const device *, const scene_arrays *, const blocks_part *, uint32_t parts, scene_state *,
+                        bool *done);
 void gpu_release(const device *, scene_state *);
 slab_status gpu_fetch(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats, void *nodes,
                       void *blocks);
@@ -108,13 +117,13 @@ slab_status gpu_enqueue_sums(device *, const row_sums *, const summed_chunk *, g
 slab_status gpu_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 
 /* The backend over a driver. compressed: it has no kernels of the other layout. */
-#define GPU_BACKEND(its_driver, compressed)                                                                           \
-  {                                                                                                                   \
-    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .pin = gpu_pin,                  \
-    .unpin = gpu_unpin, .upload = gpu_upload, .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit,         \
-    .offers = gpu_offers, .begin = gpu_begin, .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle,           \
-    .open_tables = gpu_open_tables, .close_tables = gpu_close_tables, .make_rays = gpu_make_rays, .pairs = gpu_pairs, \
-    .compressed_alone = (compressed)                                                                                  \
+#define GPU_BACKEND(its_driver, compressed)                                                                       \
+  {                                                                                                               \
+    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .pin = gpu_pin,              \
+    .unpin = gpu_unpin, .upload = gpu_upload, .rewrite = gpu_rewrite, .release = gpu_release, .fetch = gpu_fetch, \
+    .refit = gpu_refit, .offers = gpu_offers, .begin = gpu_begin, .end = gpu_end, .abandon = gpu_abandon,         \
+    .settle = gpu_settle, .open_tables = gpu_open_tables, .close_tables = gpu_close_tables,                       \
+    .make_rays = gpu_make_rays, .pairs = gpu_pairs, .compressed_alone = (compressed)                              \
   }
 
 /* Creates d->opened, as far as it is any driver's. */

@@ -32,6 +32,7 @@ static slab_status enqueue(const snapshot *scene, slab_query query, size_t count
   l->uniforms.rays = (uint32_t)count;
   l->uniforms.skip = l->skips != NULL;
   l->uniforms.invalid = l->invalid != NULL;
+  gpu_lend(&on);
   return launch_enqueue(&on, query, l, queue, order);
 }
 

@@ -135,6 +135,7 @@ static slab_status bind(const scene_reading *reading, const binder *by, bound_ke
                 why);
   bound_kernel *place = program_place(of, by->kernel);
   if (place == NULL) return fail_memory(sizeof *place, "a kernel");
+  gpu_lend(&on);
   status = by->set(by, &on, place);
   if (status != SLAB_OK) return status;
   *last = *place;

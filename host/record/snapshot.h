@@ -32,6 +32,11 @@ typedef struct bvh_layout {
   uint64_t model_set; /* the snapshot's whose models lie behind the scene's own nodes and blocks; 0: of none */
 } bvh_layout;
 
+/* A part of the blocks, in floats. */
+typedef struct blocks_part {
+  size_t first, count;
+} blocks_part;
+
 /* A snapshot on one device: what the backend uploaded, and what casts there have learned. */
 typedef struct scene_state {
   void *uploaded;           /* the backend's own, from upload to release */

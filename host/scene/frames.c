@@ -32,7 +32,13 @@ static void write_some(void *argument, size_t first, size_t end) {
     if (has_moved_since(w, world)) worlds_write(w->to, world);
 }
 
-static void write_moved(const slab_scene *scene, snapshot *to) {
+/* Parts of the blocks that were written. */
+typedef struct frame_parts {
+  blocks_part list[WORLDS_ALONE * WORLD_PARTS];
+  uint32_t count;
+} frame_parts;
+
+static void write_moved(const slab_scene *scene, snapshot *to, frame_parts *parts) {
   frame_writing w = {scene, to};
   uint32_t alone[WORLDS_ALONE], moved = 0;
   for (uint32_t world = 1; world <= scene->worlds && moved <= WORLDS_ALONE; world++) {
@@ -40,10 +46,16 @@ static void write_moved(const slab_scene *scene, snapshot *to) {
     if (moved < WORLDS_ALONE) alone[moved] = world;
     moved++;
   }
-  if (moved <= WORLDS_ALONE)
-    for (uint32_t k = 0; k < moved; k++) worlds_write(to, alone[k]);
-  else
+  parts->count = 0;
+  if (moved > WORLDS_ALONE) {
     pool_loop(scene->context->threads, scene->worlds, WORLDS_SUMMED, write_some, &w);
+    parts->count = worlds_all_parts(to, parts->list);
+    return;
+  }
+  for (uint32_t k = 0; k < moved; k++) {
+    worlds_write(to, alone[k]);
+    parts->count += worlds_parts(to, alone[k], parts->list + parts->count);
+  }
 }
 
 /* ---- snapshots ---- */
@@ -100,13 +112,22 @@ static slab_status copy_snapshot(const snapshot *from, snapshot **made) {
   return status == SLAB_OK ? worlds_take_groups(s) : status;
 }
 
-/* Gives devices that have copies of the arrays new ones. */
-static slab_status upload(snapshot *s, bool is_new) {
-  bool there = !is_new;
-  for (uint32_t i = 0; i < s->context->device_count; i++) there = there && s->context->devices[i].backend->at_hand;
-  if (there) return SLAB_OK;
-  for (uint32_t i = 0; i < s->context->device_count && !is_new; i++)
-    s->context->devices[i].backend->release(&s->context->devices[i], &s->states[i]);
+/* What a device has of the arrays is written anew in its parts, or dropped, so that it is uploaded. */
+static slab_status rewrite(snapshot *s, uint32_t nth, const frame_parts *parts) {
+  const device *d = &s->context->devices[nth];
+  const scene_arrays arrays = {.blocks = s->bvh.blocks, .floats = s->bvh.floats};
+  bool done = d->backend->at_hand;
+  slab_status status = SLAB_OK;
+  if (!done && d->backend->rewrite != NULL)
+    status = d->backend->rewrite(d, &arrays, parts->list, parts->count, &s->states[nth], &done);
+  if (!done) d->backend->release(d, &s->states[nth]);
+  return status;
+}
+
+static slab_status upload(snapshot *s, bool is_new, const frame_parts *parts) {
+  slab_status status = SLAB_OK;
+  for (uint32_t i = 0; i < s->context->device_count && !is_new && status == SLAB_OK; i++) status = rewrite(s, i, parts);
+  if (status != SLAB_OK) return status;
   s->stats.device_bytes = 0;
   const bvh_layout t = s->bvh;
   return snapshot_upload_tree(s, &t);
@@ -117,11 +138,12 @@ slab_status frames_make(slab_scene *scene, snapshot **made) {
   snapshot *s = scene->resting;
   const bool is_new = s == NULL;
   slab_status status = SLAB_OK;
+  frame_parts parts;
   scene->resting = NULL;
   if (is_new) status = copy_snapshot(last, &s);
   if (status == SLAB_OK) {
-    write_moved(scene, s);
-    status = upload(s, is_new);
+    write_moved(scene, s, &parts);
+    status = upload(s, is_new, &parts);
   }
   if (status != SLAB_OK) {
     snapshot_destroy(s);

@@ -198,6 +198,51 @@ void worlds_write(snapshot *s, uint32_t world) {
   }
 }
 
+enum { ENTRY_FLOATS = sizeof(instance_entry) / sizeof(float) };
+
+/* Instances from this one on, as entries_of numbers them. */
+static blocks_part part_of_entries(const snapshot *s, size_t first, size_t count) {
+  return (blocks_part){(size_t)s->uniforms.instances * BLOCK_UNIT + first * ENTRY_FLOATS, count * ENTRY_FLOATS};
+}
+
+static blocks_part part_of_gates(const snapshot *s, uint32_t first, uint32_t end) {
+  const block_form form = block_form_of(s->context->layout);
+  const size_t floats = block_units(form, SHAPE_INSTANCE) * form.unit;
+  return (blocks_part){s->lists->unit * (size_t)form.unit + first / form.width * floats,
+                       (end - first) / form.width * floats};
+}
+
+uint32_t worlds_parts(const snapshot *s, uint32_t world, blocks_part *parts) {
+  const world_lists *l = s->lists;
+  uint32_t count = 0;
+  for (uint32_t lane = l->begin[world]; is_lane(l, world, lane); lane++) {
+    uint32_t i;
+    const uint32_t g = in_lane(s, lane, &i);
+    const blocks_part part = part_of_entries(s, s->table[g].first + (size_t)i, 1);
+    blocks_part *last = &parts[count - (count > 0)];
+    if (count > 0 && last->first + last->count == part.first)
+      last->count += part.count;
+    else
+      parts[count++] = part;
+  }
+  if (count > 0) parts[count++] = part_of_gates(s, l->begin[world], l->begin[world + 1]);
+  return count;
+}
+
+uint32_t worlds_all_parts(const snapshot *s, blocks_part *parts) {
+  size_t first = SIZE_MAX, end = 0;
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    if (s->groups[g] == NULL || s->groups[g]->count == 0) continue;
+    const size_t begin = s->table[g].first;
+    if (begin < first) first = begin;
+    if (begin + s->groups[g]->count > end) end = begin + s->groups[g]->count;
+  }
+  if (end == 0) return 0;
+  parts[0] = part_of_entries(s, first, end - first);
+  parts[1] = part_of_gates(s, 0, s->lists->begin[s->worlds + 1]);
+  return 2;
+}
+
 /* What is not listed. */
 static void measure_rest(snapshot *s) {
   world_lists *l = s->lists;

@@ -58,6 +58,11 @@ void worlds_free(world_content *);
 /* Writes instances and gates of a world's list into a snapshot's arrays, as the scene's groups have them now, and how
  * they stand. */
 void worlds_write(snapshot *, uint32_t world);
+/* Where worlds_write writes: parts of the blocks, at most WORLD_PARTS. Their number. */
+#define WORLD_PARTS (WORLD_LISTED + 1u)
+uint32_t worlds_parts(const snapshot *, uint32_t world, blocks_part *);
+/* The same of all worlds: two parts. */
+uint32_t worlds_all_parts(const snapshot *, blocks_part *);
 /* Gives a snapshot, whose arrays are complete, groups of its own. */
 slab_status worlds_take_groups(snapshot *);
 /* Measures the worlds of a snapshot whose arrays are complete, and gives it groups of its own. */

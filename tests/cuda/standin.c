@@ -382,6 +382,16 @@ CUresult cuCtxGetDevice(CUdevice *card) {
   return end(CUDA_SUCCESS);
 }
 
+static void run_all(void);
+
+CUresult cuCtxSynchronize(void) {
+  BEGIN;
+  run_all();
+  for (CUstream s = streams; s != NULL; s = s->next)
+    if (s->first != NULL && s->context == here("cuCtxSynchronize")) die("a context waits for ever");
+  return end(CUDA_SUCCESS);
+}
+
 /* ---- modules ---- */
 
 /* A kernel of a program, as this processor has it. */
@@ -603,8 +613,6 @@ static CUresult allocate(void **bytes, size_t size, bool is_pinned) {
   *bytes = b->bytes;
   return CUDA_SUCCESS;
 }
-
-static void run_all(void);
 
 static void deallocate(void *bytes, bool is_pinned) {
   run_all(); /* both wait for what is in flight */

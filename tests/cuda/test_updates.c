@@ -321,6 +321,100 @@ static void no_other_stream_is_waited_for(void **state) {
   pair_end(&p);
 }
 
+/* ---- frames of worlds ---- */
+
+enum { WORLDS = 30, FRAMES = 24 };
+
+/* The places of each frame: one world has moved since the one before, some, or all. */
+typedef struct moves {
+  float transforms[FRAMES + 1][12 * WORLDS];
+  uint32_t indices[FRAMES][WORLDS], first[FRAMES], count[FRAMES];
+} moves;
+
+static void draw_moves(random_state *random, moves *m) {
+  mixed_places(random, m->transforms[0], WORLDS);
+  for (int frame = 0; frame < FRAMES; frame++) {
+    const uint32_t most = frame % 3 == 0 ? 1 : frame % 3 == 1 ? 5 : WORLDS;
+    float *to = m->transforms[frame + 1];
+    memcpy(to, m->transforms[frame], sizeof m->transforms[frame]);
+    m->first[frame] = random_below(random, WORLDS - most + 1);
+    m->count[frame] = most;
+    for (uint32_t i = 0; i < most; i++) m->indices[frame][i] = m->first[frame] + i;
+    mixed_places(random, to + (size_t)12 * m->first[frame], most);
+  }
+}
+
+/* Its gates hold no more than itself, as those of mixed_tree do, which has planes. */
+static slab_scene *model_of_boxes(slab_context *context) {
+  const slab_box boxes[] = {{.lower = {-1, -1, -1}, .upper = {1, 1, 1}}, {.lower = {1, 0, 0}, .upper = {2, 1, 1}}};
+  slab_scene *scene = harness_scene(context);
+  assert_ok(slab_scene_add_boxes(scene, boxes, 2, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  return scene;
+}
+
+static void add_worlds(slab_scene *scene, slab_scene *model, const float *transforms) {
+  uint32_t worlds[WORLDS];
+  for (uint32_t i = 0; i < WORLDS; i++) worlds[i] = i + 1;
+  assert_ok(slab_scene_set_worlds(scene, WORLDS));
+  assert_ok(
+      slab_scene_add_instances(scene, model, transforms, WORLDS, &(slab_geometry_options){.worlds = worlds}, NULL));
+}
+
+/* A commit that writes a frame where an older one lies waits for casts of that one which are in flight: each answers
+ * by the frame that it began on. */
+static void frames_wait_for_casts_in_flight(void **state) {
+  (void)state;
+  const pair p = pair_begin();
+  random_state random = harness_seeded(__func__);
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_scene *model = model_of_boxes(p.caller.slab);
+  moves *m = harness_room(sizeof *m);
+  uint32_t worlds[N];
+  CUdeviceptr hits[FRAMES];
+  slab_hit got[N], want[N];
+  draw_moves(&random, m);
+  for (uint32_t i = 0; i < N; i++) worlds[i] = i % WORLDS + 1;
+  const CUdeviceptr there = caller_upload(&p.caller, rays, N * sizeof *rays),
+                    of_rays = caller_upload(&p.caller, worlds, sizeof worlds);
+  for (int frame = 0; frame < FRAMES; frame++) hits[frame] = caller_upload(&p.caller, NULL, sizeof want);
+  add_worlds(p.there, model, m->transforms[0]);
+  add_worlds(p.here, model, m->transforms[0]);
+  commit(&p, SLAB_UPDATE_REBUILD);
+  for (int frame = 0; frame < FRAMES; frame++) {
+    const slab_cuda_batch batch = {.query = SLAB_CLOSEST,
+                                   .count = N,
+                                   .rays = caller_pointer(there),
+                                   .worlds = caller_pointer(of_rays),
+                                   .results = caller_pointer(hits[frame])};
+    for (int i = 0; i < 40; i++) assert_cu(cuMemcpyDtoDAsync(hits[frame], hits[frame] + 64, 64, p.streams[1]));
+    assert_ok(slab_enqueue_cuda(p.there, &batch, p.streams[1])); /* behind others, so that it is late */
+    assert_ok(slab_scene_update_some_instances(
+        p.there, 0, m->indices[frame], m->transforms[frame + 1] + (size_t)12 * m->first[frame], m->count[frame]));
+    assert_ok(slab_scene_commit(p.there, NULL));
+  }
+  for (int frame = 0; frame < FRAMES; frame++) {
+    size_t met = 0;
+    assert_ok(slab_scene_update_instances(p.here, 0, m->transforms[frame], WORLDS));
+    assert_ok(slab_scene_commit(p.here, &(slab_build_options){.update = SLAB_UPDATE_REBUILD}));
+    assert_ok(slab_closest(p.here, rays, N, want, &(slab_cast_options){.worlds = worlds}));
+    assert_cu(cuStreamSynchronize(p.streams[1]));
+    assert_cu(cuMemcpyDtoHAsync(got, hits[frame], sizeof want, p.streams[1]));
+    assert_cu(cuStreamSynchronize(p.streams[1]));
+    assert_same_bits(got, want, N, sizeof *got);
+    for (size_t i = 0; i < N; i++) met += want[i].primitive != SLAB_MISS;
+    assert_true(met > N / 20);
+    assert_cu(cuMemFree(hits[frame]));
+  }
+  harness_count((size_t)FRAMES * N);
+  assert_cu(cuMemFree(there));
+  assert_cu(cuMemFree(of_rays));
+  free(m);
+  free(rays);
+  slab_scene_destroy(model);
+  pair_end(&p);
+}
+
 /* ---- what is refused ---- */
 
 /* Each is refused by this part of its message, and the scene answers what it did. */
@@ -536,6 +630,7 @@ int main(void) {
       cmocka_unit_test(meshes_are_refitted_on_the_card),
       cmocka_unit_test(instances_move_as_from_host_arrays),
       cmocka_unit_test(no_other_stream_is_waited_for),
+      cmocka_unit_test(frames_wait_for_casts_in_flight),
       cmocka_unit_test(what_is_wrong_is_refused_by_name),
       cmocka_unit_test(values_are_refused_as_those_of_arrays),
       cmocka_unit_test(scenes_that_are_not_on_a_card_are_refused),
