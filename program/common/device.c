@@ -93,12 +93,6 @@ static const char *exactness(const slab_device_info *device) {
   return device->exact_divide ? "yes" : "emulated";
 }
 
-/* Goes, with its call, once a card has run what docs/gpu.md says waits for one. */
-static void tell_unproven(const slab_device_info *device, size_t index) {
-  if (device_is_cudas(device))
-    printf("     its makers have run CUDA on no card yet: `slabcast verify --device %zu` proves this one\n", index);
-}
-
 static void print_table(const slab_device_info *list, size_t count) {
   int width = 4;
   for (size_t i = 0; i < count; i++)
@@ -112,7 +106,6 @@ static void print_table(const slab_device_info *list, size_t count) {
            device->name, device_type_name(device->type), device->compute_units, device->clock_mhz,
            (double)device->memory_bytes / (double)(1 << 30), device->lane_width, exactness(device));
     printf("     %s, %s\n", device->platform, device->driver);
-    tell_unproven(device, i);
   }
 }
 
