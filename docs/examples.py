@@ -684,7 +684,54 @@ def deviation(work: Path) -> None:
     save("deviation", picture, label)
 
 
+def legged_robots(work: Path) -> None:
+    """All robots stand on the terrain; what one of them sees is drawn over it."""
+    python("legged_robots", str(work / "scans.npz"))
+    scans, example = np.load(work / "scans.npz"), runpy.run_path(str(ROOT / "python/examples/legged_robots.py"))
+    at, yaw = scans["at"], scans["yaw"]
+    apart = np.linalg.norm(at[:, None, :2] - at[None, :, :2], axis=-1) + 99 * np.eye(len(at))
+    is_within = np.abs(at[:, :2] - example["SIZE"] / 2).max(axis=1) < example["SIZE"] / 4
+    one = np.argmax(is_within * apart.min(axis=1))  # with room around it
+    scene, box = slabcast.Scene(), slabcast.Scene()
+    box.add_boxes([-0.5] * 3, [0.5] * 3)
+    scene.add_mesh(*example["terrain"]())
+    scene.add_instances(box, scans["crates"][one])
+    bodies = scene.add_instances(box, example["bodies"](at, yaw, scans["phase"]).reshape(-1, 3, 4))
+    first = bodies + 9 * one
+    camera = Camera(at[one] + [-2.6, -3.4, 1.9], at[one] + [0.6, 0.9, -0.3], 38)
+
+    def shade(hits, points):
+        ground = ramp((points[:, 2] + 0.6) / 1.5, 0x55614A, 0x8A8C6C, 0xC6B793)
+        colors = np.where((hits["geometry"] == 0)[:, None], ground, color(0x7C8DA8))
+        colors[hits["geometry"] == 1] = color(0xA8703C)
+        colors[(hits["geometry"] >= first) & (hits["geometry"] < first + 9)] = color(0xE8862E)
+        return colors
+
+    picture = over(lit(scene, camera, shade), color(0xC4D4E4))
+    pose, beams = example["poses"](at, yaw, 0 * yaw)[one], example["BEAMS"]
+    seen = np.concatenate([2 - scans["heights"][one], scans["ranges"][one]])
+    is_far, seen = seen > 50, np.minimum(seen, 50)
+    points = (beams[:, :3] + seen[:, None] * beams[:, 3:]) @ pose[:, :3].T + pose[:, 3]
+    away = (points - camera.eye).astype(np.float32)
+    shown = ~is_far & (scene.distance(camera.eye.astype(np.float32), away) > 0.995)
+    column, row, _ = camera.project(points)
+    for k in np.flatnonzero(shown):
+        x, y, near = int(column[k]), int(row[k]), 7 if k < 187 else 4
+        if near < x < WIDTH * FINE - near and near < y < HEIGHT * FINE - near:
+            picture[y - near // 2 : y + near // 2 + 1, x - near // 2 : x + near // 2 + 1] = color(
+                0x18D8B4 if k < 187 else 0xE02848
+            )
+
+    def label(draw):
+        draw.rectangle([14, 502, 232, 548], (11, 15, 24))
+        draw.text((22, 506), "a height scan, 17 x 11", (24, 216, 180), FONT)
+        draw.text((22, 526), "a LiDAR, 15 x 90", (255, 90, 110), FONT)
+
+    save("legged_robots", picture, label)
+
+
 PICTURES = {
+    "legged_robots": legged_robots,
     "lidar": lidar,
     "sight_lines": sight_lines,
     "sky_exposure": sky_exposure,

@@ -94,12 +94,38 @@ def test_each_has_a_picture_on_the_page():
     programs = [*EXAMPLES.glob("*.py"), *(EXAMPLES.parents[1] / "examples").glob("*.c")]
     names = {path.stem for path in programs} - {"closest", "enqueue", "helpers"}
     drawn_from_files = {"deviation", "distance_field"}  # by docs/examples.py, with `slabcast near`
-    assert {path.stem for path in (docs / "examples").glob("*.png")} == names | drawn_from_files and len(names) == 13
+    assert {path.stem for path in (docs / "examples").glob("*.png")} == names | drawn_from_files and len(names) == 14
     for name in drawn_from_files:
         assert f"](examples/{name}.png)" in page
     for name in names:
         assert f"](examples/{name}.png)" in page and f"/{name}." in page
         assert (docs / "examples" / f"{name}.png").stat().st_size <= 200_000
+
+
+def test_legged_robots_see_the_terrain_and_their_crate_alone(tmp_path):
+    robots, box = example("legged_robots"), slabcast.Scene("cpu")
+    printed = run("legged_robots", tmp_path / "scans.npz", 60, 3)
+    assert printed.startswith("60 robots, 92220 rays a frame")
+    scans = np.load(tmp_path / "scans.npz")
+    at, yaw = scans["at"], scans["yaw"]
+    box.add_boxes([-0.5] * 3, [0.5] * 3)
+    seen = np.concatenate([2 - scans["heights"], scans["ranges"]], axis=1)
+    bodies = robots["bodies"](at, yaw, scans["phase"])
+    of_crate = of_body = 0
+    for one in range(0, 60, 5):
+        rays = slabcast.RaySet.beams(robots["poses"](at, yaw, 0 * yaw)[one], robots["BEAMS"])
+        scene = slabcast.Scene("cpu")
+        scene.add_mesh(*robots["terrain"]())
+        ground = scene.distance(rays)
+        scene.add_instances(box, scans["crates"][one])
+        expected = scene.distance(rays).reshape(-1)
+        assert (expected[187:] == seen[one, 187:]).all()
+        assert np.abs(expected[:187] - seen[one, :187]).max() < 1e-6  # a height is a rounded difference
+        of_crate += np.count_nonzero(expected != ground.reshape(-1))
+        scene.add_instances(box, bodies[one])
+        of_body += np.count_nonzero(scene.distance(rays).reshape(-1) < expected)
+    assert of_crate > 100 and of_body > 1000  # which masks hide
+    assert (np.abs(scans["heights"] + 0.45) < 1).all()
 
 
 def test_lidar_sees_what_brute_force_hits(tmp_path):
