@@ -17,12 +17,13 @@
 /* ---- snapshots of a scene ---- */
 
 /* Ids never shift, so a removed geometry keeps its place. Its primitives keep theirs in numbers that are kept, and lose
- * them else. */
+ * them else. Of removed instances, whose models nobody holds, none are left: no id leads into them. */
 static geometry_entry entry_of(const slab_scene *scene, const snapshot *numbered, uint32_t g, uint64_t base) {
   const added_geometry *a = &scene->added[g];
   const bool removed = is_removed(a);
   geometry_entry entry = {.kind = a->kind, .count = removed ? 0 : a->count, .global_id_base = (uint32_t)base};
   if (numbered != NULL) entry = numbered->table[g];
+  if (removed && a->kind == SHAPE_INSTANCE) entry.count = 0;
   entry.mask = removed || !a->enabled ? 0 : a->group != NULL ? a->group->mask : a->values->mask;
   entry.id = a->id;
   return entry;
@@ -88,6 +89,7 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
     snapshot_destroy(s);
     return status;
   }
+  if (numbered != NULL) s->primitives = numbered->primitives;
   s->model_set = 1;
   if (last != NULL) s->model_set = last->model_set + !has_models_of(s, last);
   if (last != NULL) s->build = last->build + (numbered == NULL);

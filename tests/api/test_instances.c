@@ -249,6 +249,40 @@ static void the_last_instance_is_removed(void **state) {
   slab_scene_destroy(model);
 }
 
+/* After a refit, which keeps numbers, instances that were removed are no more where they lay. Many were before them, so
+ * that who looks there is far outside of the arrays. */
+static void ids_of_removed_instances_lead_nowhere(void **state) {
+  (void)state;
+  enum { MANY = 300000, LAST = 3 };
+  const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
+  const slab_box box = {{0, 0, 0}, {1, 1, 1}};
+  const slab_ray ray = {{0.5f, 0.5f, 9}, 0, {0, 0, -1}, INFINITY};
+  slab_context *context = harness_shared(layout);
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
+  float *transforms = harness_room(MANY * 12 * sizeof *transforms), t = 0;
+  uint32_t removed[2], last = 0;
+  for (uint32_t i = 0; i < MANY; i++)
+    memcpy(transforms + (size_t)12 * i,
+           (float[]){1, 0, 0, (float)(2 * i % 1000), 0, 1, 0, (float)(i / 500), 0, 0, 1, -5}, 12 * sizeof *transforms);
+  assert_ok(slab_scene_add_boxes(model, &box, 1, NULL, NULL));
+  commit(model, SLAB_TREE_FAST);
+  assert_ok(slab_scene_add_instances(scene, model, transforms, MANY, NULL, &removed[0]));
+  assert_ok(slab_scene_add_instances(scene, model, transforms, LAST, NULL, &removed[1]));
+  assert_ok(slab_scene_add_boxes(scene, &box, 1, NULL, &last));
+  commit(scene, SLAB_TREE_FAST);
+  for (int i = 0; i < 2; i++) assert_ok(slab_scene_remove(scene, removed[i]));
+  assert_ok(slab_scene_commit(scene, &refit));
+  for (uint32_t id = removed[1]; id < last; id++) {
+    assert_ok(slab_distance(scene, &ray, 1, &t, &(slab_cast_options){.skip = &(slab_primitive_id){0, id}}));
+    assert_true(t == 8);
+  }
+  assert_ok(slab_distance(scene, &ray, 1, &t, &(slab_cast_options){.skip = &(slab_primitive_id){0, last}}));
+  assert_true(t == 8); /* boxes are not skipped */
+  free(transforms);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+}
+
 enum { TILES = 1500 };
 
 static void tiles_at(slab_box tiles[TILES], float height) {
@@ -1015,6 +1049,7 @@ int main(void) {
       cmocka_unit_test(instances_change),
       cmocka_unit_test(instances_are_refitted_whatever_their_models_become),
       cmocka_unit_test(the_last_instance_is_removed),
+      cmocka_unit_test(ids_of_removed_instances_lead_nowhere),
       cmocka_unit_test(tiles_move_in_a_scene_and_in_its_model),
       cmocka_unit_test(instances_look_like_copies),
       cmocka_unit_test(crowds_are_counted),
