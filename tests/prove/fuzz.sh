@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 readers=(npy raw text own handover readers gltf facts polygon)
 {
   cmake --preset fuzz -DSLABCAST_TESTS=ON >/dev/null
-  cmake --build build/fuzz --target "${readers[@]/#/fuzz_}" fuzz_{scene,instances,meshes}
+  cmake --build build/fuzz --target "${readers[@]/#/fuzz_}" fuzz_{scene,instances,worlds,meshes}
 } >&2
 
 executions_of() { sed -n 's/.* \([0-9]*\) executions.*/\1/p' <<<"$1"; }
@@ -29,9 +29,10 @@ for reader in "${readers[@]}"; do
   row "fuzz executions, $reader" "1e7 without a finding" "${runs:-a finding, see build/fuzz/fuzz/$reader}"
   [[ -n $runs ]] || status=1
 done
-for calls in scene instances meshes; do
+for calls in scene instances worlds meshes; do
   about=scenes
   if [[ $calls == instances ]]; then about="scenes that stand in each other"; fi
+  if [[ $calls == worlds ]]; then about="a scene with worlds"; fi
   if [[ $calls == meshes ]]; then about="meshes that a device refits"; fi
   runs=$(fuzz "$calls" 20000)
   row "fuzz executions, sequences of calls on $about" "20,000 without a finding" "${runs:-a finding, see build/fuzz/fuzz/$calls}"
