@@ -35,7 +35,7 @@ for file in stages.txt listing.log {opencl,cuda}-{verify,sky,lidar}.json tuning-
   results/{about.txt,verify.txt,verify-cuda.txt,device.csv,device.json,cuda.csv,cuda.json,kernels.csv,beside.txt}; do
   [[ -s $folder/$file ]] || fail "$file is not in the archive: $(tar -tzf "$archive")"
 done
-[[ $(grep -c 'exit code 0' "$folder/stages.txt") == 11 ]] || fail "not 11 stages: $(<"$folder/stages.txt")"
+[[ $(grep -c 'exit code 0' "$folder/stages.txt") == 12 ]] || fail "not 12 stages: $(<"$folder/stages.txt")"
 [[ $(grep -cE '^(commit|device|driver opencl|driver cuda|date) ' "$folder/about.txt") == 5 ]] || fail "$(<"$folder/about.txt")"
 awk -F, 'END { exit NR != 1 + 4 * 3 * 4 || $NF <= 0 }' "$folder/tuning-group.csv" ||
   fail "not four groups on three scenes, four casts each: $(<"$folder/tuning-group.csv")"
