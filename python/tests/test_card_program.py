@@ -456,7 +456,7 @@ def test_each_card_has_its_own(driver, host, shared):
 @pytest.mark.parametrize("ahead", range(2))
 def test_a_build_error_names_its_line(shared, ahead):
     lines = "#include <slabcast_device.h>\n" + "// a comment\n" * ahead
-    with pytest.raises(slabcast.BuildFailed, match=rf"kernels\.cu:{ahead + 2}(?s:.)*nothing"):
+    with pytest.raises(slabcast.BuildFailed, match=rf"kernels\.cu\({ahead + 2}\)(?s:.)*nothing"):
         shared[0].program(lines + 'extern "C" __global__ void k(int) { nothing(); }\n')
 
 
