@@ -115,9 +115,10 @@ slab_status gpu_rewrite(const device *d, const scene_arrays *from, const blocks_
   gpu_queue *queue = gpu_of(d)->queue;
   gpu_scene *to = state->uploaded;
   slab_status status = SLAB_OK;
-  *done = !to->cut && !gpu_of(d)->scene_in_place && (!atomic_load(&to->lent) || driver->idle != NULL);
+  const bool lent = atomic_load(&to->lent);
+  *done = !to->cut && !gpu_of(d)->scene_in_place && (!lent || driver->idle != NULL);
   if (!*done) return SLAB_OK;
-  if (atomic_load(&to->lent)) status = driver->idle(d, "a scene's blocks");
+  if (lent) status = driver->idle(d, "a scene's blocks");
   if (status == SLAB_OK) atomic_store(&to->lent, false);
   for (uint32_t i = 0; status == SLAB_OK && i < count; i++)
     status = driver->write(queue, to->blocks[0], parts[i].first * sizeof *from->blocks, from->blocks + parts[i].first,

@@ -32,30 +32,23 @@ static void write_some(void *argument, size_t first, size_t end) {
     if (has_moved_since(w, world)) worlds_write(w->to, world);
 }
 
-/* Parts of the blocks that were written. */
-typedef struct frame_parts {
-  blocks_part list[WORLDS_ALONE * WORLD_PARTS];
-  uint32_t count;
-} frame_parts;
+/* The worlds that were written. */
+typedef struct frame_worlds {
+  uint32_t list[WORLDS_ALONE], count; /* a count above WORLDS_ALONE: more than are listed */
+} frame_worlds;
 
-static void write_moved(const slab_scene *scene, snapshot *to, frame_parts *parts) {
+static void write_moved(const slab_scene *scene, snapshot *to, frame_worlds *moved) {
   frame_writing w = {scene, to};
-  uint32_t alone[WORLDS_ALONE], moved = 0;
-  for (uint32_t world = 1; world <= scene->worlds && moved <= WORLDS_ALONE; world++) {
+  moved->count = 0;
+  for (uint32_t world = 1; world <= scene->worlds && moved->count <= WORLDS_ALONE; world++) {
     if (!has_moved_since(&w, world)) continue;
-    if (moved < WORLDS_ALONE) alone[moved] = world;
-    moved++;
+    if (moved->count < WORLDS_ALONE) moved->list[moved->count] = world;
+    moved->count++;
   }
-  parts->count = 0;
-  if (moved > WORLDS_ALONE) {
+  if (moved->count <= WORLDS_ALONE)
+    for (uint32_t k = 0; k < moved->count; k++) worlds_write(to, moved->list[k]);
+  else
     pool_loop(scene->context->threads, scene->worlds, WORLDS_SUMMED, write_some, &w);
-    parts->count = worlds_all_parts(to, parts->list);
-    return;
-  }
-  for (uint32_t k = 0; k < moved; k++) {
-    worlds_write(to, alone[k]);
-    parts->count += worlds_parts(to, alone[k], parts->list + parts->count);
-  }
 }
 
 /* ---- snapshots ---- */
@@ -112,25 +105,37 @@ static slab_status copy_snapshot(const snapshot *from, snapshot **made) {
   return status == SLAB_OK ? worlds_take_groups(s) : status;
 }
 
-/* What a device has of the arrays is written anew in its parts, or dropped, so that it is uploaded. */
-static slab_status rewrite(snapshot *s, uint32_t nth, const frame_parts *parts) {
-  const device *d = &s->context->devices[nth];
-  const scene_arrays arrays = {.blocks = s->bvh.blocks, .floats = s->bvh.floats};
-  bool done = d->backend->at_hand;
-  slab_status status = SLAB_OK;
-  if (!done && d->backend->rewrite != NULL)
-    status = d->backend->rewrite(d, &arrays, parts->list, parts->count, &s->states[nth], &done);
-  if (!done) d->backend->release(d, &s->states[nth]);
-  return status;
-}
-
-static slab_status upload(snapshot *s, bool is_new, const frame_parts *parts) {
-  slab_status status = SLAB_OK;
-  for (uint32_t i = 0; i < s->context->device_count && !is_new && status == SLAB_OK; i++) status = rewrite(s, i, parts);
-  if (status != SLAB_OK) return status;
+static slab_status upload(snapshot *s) {
   s->stats.device_bytes = 0;
   const bvh_layout t = s->bvh;
   return snapshot_upload_tree(s, &t);
+}
+
+/* Writes the worlds to a device that has copies of the arrays. */
+static slab_status rewrite(const snapshot *s, uint32_t nth, const frame_worlds *moved, bool *done) {
+  const device *d = &s->context->devices[nth];
+  const scene_arrays arrays = {.blocks = s->bvh.blocks, .floats = s->bvh.floats};
+  blocks_part parts[WORLDS_ALONE * WORLD_PARTS];
+  uint32_t count = 0;
+  if (moved->count > WORLDS_ALONE)
+    count = worlds_all_parts(s, parts);
+  else
+    for (uint32_t k = 0; k < moved->count; k++) count += worlds_parts(s, moved->list[k], parts + count);
+  return d->backend->rewrite(d, &arrays, parts, count, &s->states[nth], done);
+}
+
+/* Brings a snapshot that devices had before to them. What cannot be written there is dropped, and uploaded. */
+static slab_status upload_again(snapshot *s, const frame_worlds *moved) {
+  bool uploaded = true;
+  for (uint32_t i = 0; i < s->context->device_count; i++) {
+    const backend *of = s->context->devices[i].backend;
+    bool done = of->at_hand;
+    const slab_status status = done ? SLAB_OK : rewrite(s, i, moved, &done);
+    if (status != SLAB_OK) return status;
+    if (!done) of->release(&s->context->devices[i], &s->states[i]);
+    uploaded = uploaded && done;
+  }
+  return uploaded ? SLAB_OK : upload(s);
 }
 
 slab_status frames_make(slab_scene *scene, snapshot **made) {
@@ -138,12 +143,12 @@ slab_status frames_make(slab_scene *scene, snapshot **made) {
   snapshot *s = scene->resting;
   const bool is_new = s == NULL;
   slab_status status = SLAB_OK;
-  frame_parts parts;
+  frame_worlds moved;
   scene->resting = NULL;
   if (is_new) status = copy_snapshot(last, &s);
   if (status == SLAB_OK) {
-    write_moved(scene, s, &parts);
-    status = upload(s, is_new, &parts);
+    write_moved(scene, s, &moved);
+    status = is_new ? upload(s) : upload_again(s, &moved);
   }
   if (status != SLAB_OK) {
     snapshot_destroy(s);
