@@ -131,8 +131,8 @@ slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_
 slab_status verify_adversarial(verify_run *run, random_state *random, verify_way way, size_t n, adversarial *,
                                slab_scene **scene);
 
-/* Compares run->answers with run->others, those of a scene made anew; verify_moving.c. */
-void verify_as_anew(verify_run *run, slab_query query, size_t n);
+/* Compares run->answers with run->others, which `from` names; verify_moving.c. */
+void verify_same(verify_run *run, slab_query query, size_t n, const char *from);
 /* Whether the device refits meshes in its own buffers, and a batch of such; verify_refits.c. */
 bool verify_has_refits(const verify_run *run);
 int verify_refits(verify_run *run, random_state *random, slab_query query, size_t n);

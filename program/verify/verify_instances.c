@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/plural.h"
 #include "program/verify/verify.h"
 #include "sets/nested.h"
 
@@ -116,14 +115,9 @@ static slab_status cast_both(verify_run *run, nested *m, slab_scene *scene, slab
 
 static int compare_exact(verify_run *run, nested *m, slab_query query, size_t n) {
   slab_scene *scene = NULL;
-  size_t first = 0;
   slab_status status = slab_scene_create(context_of(run), &scene);
   if (status == SLAB_OK) status = cast_both(run, m, scene, query, n);
-  const size_t differing = status == SLAB_OK ? answers_differ(&run->answers, &run->others, query, &first) : 0;
-  if (differing > 0)
-    verify_fail(run, differing, &run->rays[first], "%s: %zu of %zu %s from the model's own answers, the first is %zu",
-                answer_name(query), differing, n, plural(differing, "rays differs", "rays differ"), first);
-  run->tally->cases += n;
+  if (status == SLAB_OK) verify_same(run, query, n, "the model's own answers");
   slab_scene_destroy(scene);
   return verify_status(run, status);
 }

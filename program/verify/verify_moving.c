@@ -21,12 +21,12 @@ static slab_status make_scene(verify_run *run, random_state *random, verify_way 
   return status;
 }
 
-void verify_as_anew(verify_run *run, slab_query query, size_t n) {
+void verify_same(verify_run *run, slab_query query, size_t n, const char *from) {
   size_t first = 0;
   const size_t differing = answers_differ(&run->answers, &run->others, query, &first);
   if (differing)
-    verify_fail(run, differing, &run->rays[first], "%s: %zu of %zu %s from a scene made anew, the first is %zu",
-                answer_name(query), differing, n, plural(differing, "rays differs", "rays differ"), first);
+    verify_fail(run, differing, &run->rays[first], "%s: %zu of %zu %s from %s, the first is %zu", answer_name(query),
+                differing, n, plural(differing, "rays differs", "rays differ"), from, first);
   run->tally->cases += n;
 }
 
@@ -46,7 +46,7 @@ int verify_moving(verify_run *run, random_state *random, size_t n) {
   if (status == SLAB_OK) status = answers_cast(&run->answers, query, m.scene, run->rays, n, &options);
   if (status == SLAB_OK) status = moving_anew(&m, verify_context(run, WAY_FLAT), SLAB_TREE_FLAT, &anew);
   if (status == SLAB_OK) status = answers_cast(&run->others, query, anew, run->rays, n, &options);
-  if (status == SLAB_OK) verify_as_anew(run, query, n);
+  if (status == SLAB_OK) verify_same(run, query, n, "a scene made anew");
   int code = verify_status(run, status);
   if (code == EXIT_DONE) code = verify_check(run, m.scene, query, &run->answers, n, &options, 1);
   slab_scene_destroy(anew);

@@ -73,7 +73,7 @@ int verify_refits(verify_run *run, random_state *random, slab_query query, size_
   for (size_t i = 0; i < n; i++) run->rays[i] = bvh_scene_ray(random, &stats);
   if (status == SLAB_OK) status = answers_cast(&run->answers, query, scene, run->rays, n, NULL);
   if (status == SLAB_OK) status = answers_cast(&run->others, query, anew, run->rays, n, NULL);
-  if (status == SLAB_OK) verify_as_anew(run, query, n);
+  if (status == SLAB_OK) verify_same(run, query, n, "a scene made anew");
   int code = verify_status(run, status);
   if (code == EXIT_DONE) code = verify_check(run, scene, query, &run->answers, n, NULL, 1);
   slab_scene_destroy(anew);

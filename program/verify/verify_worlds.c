@@ -1,6 +1,7 @@
 /* Worlds: rays of many at once against CPU reference and oracle, while instances move, shapes change and geometries
  * come and go; and those of one world against a scene that holds no other, bit by bit. */
-#include "base/plural.h"
+#include <stdio.h>
+
 #include "program/verify/verify.h"
 #include "sets/many_worlds.h"
 
@@ -37,18 +38,15 @@ static int compare_alone(verify_run *run, many_worlds *w, slab_query query, size
                          uint32_t *worlds) {
   const uint32_t world = many_worlds_any(w);
   const size_t kept = keep_world(run, worlds, n, world);
+  char from[48];
   slab_cast_options of_world = *options;
   of_world.worlds = worlds;
   slab_status status = many_worlds_show(w, world);
   if (status == SLAB_OK) status = answers_cast(&run->others, query, w->plain, run->rays, kept, options);
   if (status == SLAB_OK) status = answers_cast(&run->answers, query, w->scene, run->rays, kept, &of_world);
   if (status != SLAB_OK) return verify_status(run, status);
-  size_t first = 0;
-  const size_t differing = answers_differ(&run->answers, &run->others, query, &first);
-  if (differing > 0)
-    verify_fail(run, differing, &run->rays[first], "%s: %zu of %zu %s of world %u from a scene of it alone",
-                answer_name(query), differing, kept, plural(differing, "rays differs", "rays differ"), world);
-  run->tally->cases += kept;
+  snprintf(from, sizeof from, "a scene of world %u alone", world);
+  verify_same(run, query, kept, from);
   return EXIT_DONE;
 }
 
