@@ -45,6 +45,32 @@ slab_ray fuzz_ray(fuzz_bytes *p) {
   return ray;
 }
 
+slab_status fuzz_said(long *done, slab_status status) {
+  claim(status == SLAB_OK || slab_message()[0] != '\0');
+  *done += status == SLAB_OK;
+  return status;
+}
+
+slab_scene *fuzz_copy(long *done, slab_context *context, const slab_scene *scene) {
+  size_t size = 0;
+  slab_scene *copy = NULL;
+  claim(fuzz_said(done, slab_scene_pack(scene, NULL, 0, &size)) == SLAB_OK);
+  void *bytes = malloc(size);
+  claim(bytes != NULL && fuzz_said(done, slab_scene_pack(scene, bytes, size, &size)) == SLAB_OK);
+  claim(fuzz_said(done, slab_scene_unpack(context, bytes, size, &copy)) == SLAB_OK);
+  free(bytes);
+  return copy;
+}
+
+void fuzz_judge(slab_scene *scene, slab_query query, const slab_ray *rays, const answers *a,
+                const slab_cast_options *options) {
+  slab_check_report report;
+  const uint64_t *offsets = query == SLAB_ALL ? a->offsets : NULL;
+  claim(slab_check(scene, query, rays, a->n, answers_of(a, query), offsets, options, &report) == SLAB_OK);
+  if (report.mismatches + report.oracle_wrong > 0) fprintf(stderr, "%s: %s\n", answer_name(query), report.text);
+  claim(report.rays == a->n && report.mismatches == 0 && report.oracle_wrong == 0);
+}
+
 /* hit: of the ray, or NULL. */
 static slab_short_hit read_after(fuzz_bytes *p, const slab_hit *hit) {
   const uint32_t choice = fuzz_byte(p);
@@ -79,21 +105,21 @@ bool fuzz_own_read(fuzz_bytes *p, fuzz_own *own, slab_scene *scene, slab_query q
 
 static void compare_points(slab_scene *scene, slab_scene *twin, slab_point_query query, const float *points, size_t n,
                            const slab_point_options *options, bool judged) {
-  point_answers answers = {0}, others = {0};
+  point_answers found = {0}, others = {0};
   slab_check_report report;
   size_t first;
   const slab_point_options its = point_options_of(query, options);
-  const slab_status status = point_answers_ask(&answers, query, scene, points, n, options);
+  const slab_status status = point_answers_ask(&found, query, scene, points, n, options);
   claim(point_answers_ask(&others, query, twin, points, n, options) == status);
   claim(status == SLAB_OK || (status == SLAB_UNSUPPORTED && query != SLAB_WINDING));
   if (status == SLAB_OK) {
-    claim(point_answers_differ(&answers, &others, query, &first) == 0);
-    claim(answers.invalid[query] <= n && answers.invalid[query] == others.invalid[query]);
-    claim(slab_check_points(scene, query, points, n, point_answers_of(&answers, query), &its, &report) == SLAB_OK);
+    claim(point_answers_differ(&found, &others, query, &first) == 0);
+    claim(found.invalid[query] <= n && found.invalid[query] == others.invalid[query]);
+    claim(slab_check_points(scene, query, points, n, point_answers_of(&found, query), &its, &report) == SLAB_OK);
     if (report.mismatches + report.oracle_wrong > 0) fprintf(stderr, "%s\n", report.text);
     claim(report.rays == n && report.mismatches == 0 && (!judged || report.oracle_wrong == 0));
   }
-  point_answers_free(&answers);
+  point_answers_free(&found);
   point_answers_free(&others);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "sets/answers.h"
 #include "slabcast.h"
 
 typedef struct fuzz_bytes {
@@ -19,6 +20,13 @@ uint32_t fuzz_byte(fuzz_bytes *);
 float fuzz_number(fuzz_bytes *);
 void fuzz_numbers(fuzz_bytes *, float *values, size_t n);
 slab_ray fuzz_ray(fuzz_bytes *);
+
+/* A failure must leave a message; a success is counted in *done. Returns the status. */
+slab_status fuzz_said(long *done, slab_status);
+/* The scene packed and unpacked, which the caller destroys. */
+slab_scene *fuzz_copy(long *done, slab_context *, const slab_scene *);
+/* Answers must be the CPU reference's, and must not be wrong by the oracle. */
+void fuzz_judge(slab_scene *, slab_query, const slab_ray *, const answers *, const slab_cast_options *);
 
 /* What rays have of their own. */
 enum { FUZZ_OWN_RAYS = 11 };

@@ -35,12 +35,7 @@ typedef struct player {
 
 /* ---- what is to be expected ---- */
 
-/* A failure must leave a message. */
-static slab_status said(player *p, slab_status status) {
-  claim(status == SLAB_OK || slab_message()[0] != '\0');
-  p->done += status == SLAB_OK;
-  return status;
-}
+static slab_status said(player *p, slab_status status) { return fuzz_said(&p->done, status); }
 
 static int contains(const player *p, uint32_t scene, uint32_t model) {
   const known *k = &p->scenes[scene];
@@ -210,27 +205,6 @@ static void commit(player *p) {
   k->levels = levels;
 }
 
-/* The caller destroys it. */
-static slab_scene *copy_of(player *p, const slab_scene *scene) {
-  size_t size = 0;
-  slab_scene *copy = NULL;
-  claim(said(p, slab_scene_pack(scene, NULL, 0, &size)) == SLAB_OK);
-  void *bytes = malloc(size);
-  claim(bytes != NULL && said(p, slab_scene_pack(scene, bytes, size, &size)) == SLAB_OK);
-  claim(said(p, slab_scene_unpack(p->context, bytes, size, &copy)) == SLAB_OK);
-  free(bytes);
-  return copy;
-}
-
-static void judge(player *p, slab_scene *scene, slab_query query, const slab_ray *rays, const answers *a,
-                  const slab_cast_options *options) {
-  slab_check_report report;
-  const uint64_t *offsets = query == SLAB_ALL ? a->offsets : NULL;
-  claim(said(p, slab_check(scene, query, rays, a->n, answers_of(a, query), offsets, options, &report)) == SLAB_OK);
-  if (report.mismatches + report.oracle_wrong > 0) fprintf(stderr, "%s: %s\n", answer_name(query), report.text);
-  claim(report.rays == a->n && report.mismatches == 0 && report.oracle_wrong == 0);
-}
-
 static void cast(player *p) {
   uint32_t slot;
   const known *k = pick(p, &slot);
@@ -254,8 +228,9 @@ static void cast(player *p) {
   claim(!taken || status == (k->committed ? SLAB_OK : SLAB_INVALID_STATE));
   claim(taken || status == SLAB_INVALID_ARGUMENT || (!k->committed && status == SLAB_INVALID_STATE));
   if (status == SLAB_OK) {
-    judge(p, k->scene, query, rays, &a, &options);
-    slab_scene *copy = copy_of(p, k->scene);
+    fuzz_judge(k->scene, query, rays, &a, &options);
+    p->done++;
+    slab_scene *copy = fuzz_copy(&p->done, p->context, k->scene);
     claim(answers_cast(&of_copy, query, copy, rays, n, &options) == SLAB_OK);
     claim(answers_differ(&of_copy, &a, query, &first) == 0);
     fuzz_points(k->scene, copy, rays, n, options.mask, true);

@@ -26,11 +26,7 @@ typedef struct player {
   long done; /* calls that returned SLAB_OK */
 } player;
 
-static slab_status said(player *p, slab_status status) {
-  claim(status == SLAB_OK || slab_message()[0] != '\0');
-  p->done += status == SLAB_OK;
-  return status;
-}
+static slab_status said(player *p, slab_status status) { return fuzz_said(&p->done, status); }
 
 /* Mostly one that there is. */
 static uint32_t read_world(player *p) { return fuzz_byte(&p->bytes) % (WORLDS_MAX + 2); }
@@ -149,28 +145,12 @@ static void commit(player *p) {
   p->seen = p->worlds;
 }
 
-/* The caller destroys it. */
-static slab_scene *copy_of(player *p) {
-  size_t size = 0;
-  slab_scene *copy = NULL;
-  claim(said(p, slab_scene_pack(p->scene, NULL, 0, &size)) == SLAB_OK);
-  void *bytes = malloc(size);
-  claim(bytes != NULL && said(p, slab_scene_pack(p->scene, bytes, size, &size)) == SLAB_OK);
-  claim(said(p, slab_scene_unpack(p->context, bytes, size, &copy)) == SLAB_OK);
-  free(bytes);
-  return copy;
-}
-
 static void compare(player *p, slab_query query, const slab_ray *rays, const answers *a,
                     const slab_cast_options *options) {
-  slab_check_report report;
   answers of_copy = {0};
   size_t first = 0;
-  const uint64_t *offsets = query == SLAB_ALL ? a->offsets : NULL;
-  claim(slab_check(p->scene, query, rays, a->n, answers_of(a, query), offsets, options, &report) == SLAB_OK);
-  if (report.mismatches + report.oracle_wrong > 0) fprintf(stderr, "%s: %s\n", answer_name(query), report.text);
-  claim(report.rays == a->n && report.mismatches == 0 && report.oracle_wrong == 0);
-  slab_scene *copy = copy_of(p);
+  fuzz_judge(p->scene, query, rays, a, options);
+  slab_scene *copy = fuzz_copy(&p->done, p->context, p->scene);
   claim(answers_cast(&of_copy, query, copy, rays, a->n, options) == SLAB_OK);
   claim(answers_differ(&of_copy, a, query, &first) == 0);
   slab_scene_destroy(copy);
