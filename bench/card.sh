@@ -122,19 +122,18 @@ arrays() {
 # Rays that are made on the card, and sums that come back: a city's sky, 1,000 rays a point, and a LiDAR's turns. Then
 # how far a grid's points are from a terrain, and their winding numbers: it is open. The processor does the same first.
 sets() {
-  local word of=$device
-  if [[ $SLABCAST_BACKENDS == native ]]; then of=cpu; fi
+  local word
   awk -v n="$points" '
     function drawn() { return (seed = seed * 16807 % 2147483647) / 2147483647 } # some awks seed rand() as they like
     BEGIN { seed = 7; for (i = 0; i < n; i++) print 300 * drawn() - 150, 0.5, 300 * drawn() - 150 }' >points.txt
-  "$bin/slabcast" view --builtin city:100000 --up y --points points.txt --sky 1000 --device "$of" \
+  "$bin/slabcast" view --builtin city:100000 --up y --points points.txt --sky 1000 --device "$device" \
     --json "$SLABCAST_BACKENDS-sky.json" ${dry:+--check}
   awk -v n="$turns" 'BEGIN { for (i = 0; i < n; i++) print 1, 0, 0, i, 0, 0, 1, 3, 0, -1, 0, 0 }' >poses.txt
-  "$bin/slabcast" lidar --builtin city:100000 --fan 128,-25,15 --poses poses.txt --spin "$firings" --device "$of" \
+  "$bin/slabcast" lidar --builtin city:100000 --fan 128,-25,15 --poses poses.txt --spin "$firings" --device "$device" \
     --json "$SLABCAST_BACKENDS-lidar.json" ${dry:+--check}
-  "$bin/slabcast" near --builtin terrain:100000 --grid "$grid" --margin 1 --query distance --device "$of" \
+  "$bin/slabcast" near --builtin terrain:100000 --grid "$grid" --margin 1 --query distance --device "$device" \
     --json "$SLABCAST_BACKENDS-near.json" ${dry:+--check}
-  "$bin/slabcast" inside --builtin terrain:100000 --grid "$grid" --margin 1 --query number --device "$of" \
+  "$bin/slabcast" inside --builtin terrain:100000 --grid "$grid" --margin 1 --query number --device "$device" \
     --json "$SLABCAST_BACKENDS-inside.json" ${dry:+--check}
   rm points.txt poses.txt
   if [[ $SLABCAST_BACKENDS == native ]]; then return; fi
@@ -253,7 +252,7 @@ for driver in "${drivers[@]}"; do
     say "$driver: no figures, since its answers are not known to be right"
   fi
 done
-if ((${#right[@]})); then SLABCAST_BACKENDS=native stage native-sets 120 bash -euo pipefail -c sets || true; fi
+if ((${#right[@]})); then SLABCAST_BACKENDS=native device=cpu stage native-sets 120 bash -euo pipefail -c sets || true; fi
 for driver in "${right[@]}"; do SLABCAST_BACKENDS=$driver measure "$driver" || true; done
 if [[ -n $wheels && " ${right[*]} " == *' cuda '* ]]; then SLABCAST_BACKENDS=native,cuda stage arrays 400 bash -euo pipefail -c arrays || true; fi
 if [[ ${right[0]-} == opencl ]]; then SLABCAST_BACKENDS=opencl tune; fi
