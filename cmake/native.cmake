@@ -109,6 +109,7 @@ set(slab_kinds_instances -DSLAB_INSTANCES=1)
 set(slab_kinds_instanced_triangles -DSLAB_KINDS=16 -DSLAB_INSTANCES=1)
 set(slab_kinds_own -DSLAB_OWN=1)
 set(slab_kinds_own_instances -DSLAB_INSTANCES=1 -DSLAB_OWN=1)
+set(slab_kinds_own_instanced_triangles -DSLAB_KINDS=16 -DSLAB_INSTANCES=1 -DSLAB_OWN=1)
 
 # slab_variant(QUERY KINDS): compiles one variant for the level, of the program whose columns are set, with `own` lanes.
 macro(slab_variant query kinds)

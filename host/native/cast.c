@@ -33,9 +33,12 @@ _Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone le
 #define PIECES_A_THREAD 8u
 
 /* The variant for rays with masks, worlds and hits to begin after of their own. */
-static const native_variant *own_variant_of(const device_scene *on, native_program program) {
+static const native_variant *own_variant_of(const device_scene *on, native_program program, slab_query asked) {
   const native_device *n = on->device->opened;
-  return n->of[program][QUERY_TOLD][on->scene->has_instances ? KINDS_own_instances : KINDS_own];
+  const bool instances = on->scene->has_instances, triangles = on->scene->kinds == 1u << SLAB_TRIANGLE;
+  const native_variant *v =
+      instances && triangles ? n->of[program][PROGRAM_QUERY(asked)][KINDS_own_instanced_triangles] : NULL;
+  return v != NULL ? v : n->of[program][QUERY_TOLD][instances ? KINDS_own_instances : KINDS_own];
 }
 
 /* One of the ways to cast the pieces of a chunk. */
@@ -340,6 +343,7 @@ static void run_own(flight *f, size_t number) {
   else
     f->own->kernel.own_wide(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips, &f->invalid,
                             f->uniforms, s->nodes, NULL, NULL, f->masks, f->after, f->worlds);
+  if (f->attributes != NULL) run_attributes(f, number);
 }
 
 static void run_piece(void *argument, size_t number) {
@@ -402,13 +406,16 @@ static way way_of(const flight *f, slab_query query, slab_traversal traversal) {
                .cast_rays = (interleaved != NULL ? interleaved : variant(f, NATIVE_WIDE, query))->kernel.wide};
 }
 
-static void choose_own(flight *f) {
-  if (!f->on->scene->has_bvh)
-    f->flat = own_variant_of(f->on, NATIVE_FLAT);
-  else if (device_scene_has_traversals(f->on))
-    f->own = own_variant_of(f->on, NATIVE_WIDE);
-  else
-    f->compressed = own_variant_of(f->on, NATIVE_COMPRESSED);
+static void choose_own(flight *f, slab_query query) {
+  if (!f->on->scene->has_bvh) {
+    f->flat = own_variant_of(f->on, NATIVE_FLAT, query);
+  } else if (!device_scene_has_traversals(f->on)) {
+    f->compressed = own_variant_of(f->on, NATIVE_COMPRESSED, query);
+  } else {
+    f->own = own_variant_of(f->on, NATIVE_WIDE, query);
+    if (f->own->query != QUERY_TOLD && ATTRIBUTES_WAIT(f->uniforms.rays))
+      f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
+  }
 }
 
 static void choose_variants(flight *f, slab_query query) {
@@ -417,7 +424,7 @@ static void choose_variants(flight *f, slab_query query) {
   f->interleaved = f->lists = false;
   f->way_count = 0;
   if (f->has_own) {
-    choose_own(f);
+    choose_own(f, query);
     return;
   }
   const bool all_alone = f->beside != NULL && of->traversal == SLAB_TRAVERSAL_SINGLE && of->samples[0].each == 0;

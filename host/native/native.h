@@ -102,6 +102,7 @@ typedef enum native_kinds {
   KINDS_instanced_triangles,
   KINDS_own,
   KINDS_own_instances,
+  KINDS_own_instanced_triangles,
   NATIVE_KINDS
 } native_kinds;
 
