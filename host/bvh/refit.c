@@ -78,9 +78,22 @@ static int compressed_children(const compressed_node *node, child children[BVH_W
   return count;
 }
 
+static int children_in(bool compressed, const void *nodes, size_t node, child children[BVH_WIDTH]) {
+  return compressed ? compressed_children((const compressed_node *)nodes + node, children)
+                    : wide_children((const bvh_node *)nodes + node, children);
+}
+
 static int children_of(const refit *r, uint32_t node, child children[BVH_WIDTH]) {
-  return r->input->compressed ? compressed_children((const compressed_node *)r->input->nodes + node, children)
-                              : wide_children((const bvh_node *)r->input->nodes + node, children);
+  return children_in(r->input->compressed, r->input->nodes, node, children);
+}
+
+void bvh_each_leaf(bool compressed, const void *nodes, size_t n, bvh_leaf_visit *visit, void *argument) {
+  for (size_t node = 0; node < n; node++) {
+    child children[BVH_WIDTH];
+    const int count = children_in(compressed, nodes, node, children);
+    for (int i = 0; i < count; i++)
+      if (!children[i].inner) visit(argument, children[i].kind, children[i].at, children[i].count);
+  }
 }
 
 /* Six rows of the bounds of children. Vectors all the way: what is stored in parts and then loaded whole waits until

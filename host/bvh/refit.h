@@ -28,6 +28,10 @@ typedef struct bvh_refit_outcome {
   double sah_cost;
 } bvh_refit_outcome;
 
+/* Goes through the leaves of n nodes, each as bvh_leaf_refit is told of it. */
+typedef void bvh_leaf_visit(void *argument, uint32_t kind, uint32_t first, uint32_t count);
+void bvh_each_leaf(bool compressed, const void *nodes, size_t n, bvh_leaf_visit *, void *argument);
+
 /* Returns false when memory runs out. */
 bool bvh_refit(const bvh_refit_input *, bvh_refit_outcome *);
 

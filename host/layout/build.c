@@ -255,27 +255,31 @@ static size_t place_blocks(const bvh *t, block_form f, uint32_t *places) {
 
 /* ---- nodes ---- */
 
-static void copy_wide(const bvh_node *from, size_t n, bvh_node *to, size_t node, size_t unit) {
+static void copy_wide(const bvh_node *from, size_t n, bvh_node *to, uint32_t node, uint32_t unit) {
   for (size_t i = 0; i < n; i++) {
     to[i] = from[i];
     for (int k = 0; k < BVH_WIDTH; k++)
-      if (to[i].meta[k] != 0) to[i].child[k] += (uint32_t)(BVH_IS_INNER(to[i].meta[k]) ? node : unit);
+      if (to[i].meta[k] != 0) to[i].child[k] += BVH_IS_INNER(to[i].meta[k]) ? node : unit;
   }
 }
 
-static void copy_compressed(const compressed_node *from, size_t n, compressed_node *to, size_t node, size_t unit) {
+static void copy_compressed(const compressed_node *from, size_t n, compressed_node *to, uint32_t node, uint32_t unit) {
   for (size_t i = 0; i < n; i++) {
     to[i] = from[i];
-    to[i].child += (uint32_t)node;
-    to[i].leaf += (uint32_t)unit;
+    to[i].child += node;
+    to[i].leaf += unit;
   }
 }
 
 void layout_copy_nodes(slab_layout layout, const void *from, size_t n, void *to, size_t node, size_t unit) {
   if (layout == SLAB_LAYOUT_COMPRESSED)
-    copy_compressed(from, n, (compressed_node *)to + node, node, unit);
+    copy_compressed(from, n, to, (uint32_t)node, (uint32_t)unit);
   else
-    copy_wide(from, n, (bvh_node *)to + node, node, unit);
+    copy_wide(from, n, to, (uint32_t)node, (uint32_t)unit);
+}
+
+void *layout_node(slab_layout layout, const void *nodes, size_t nth) {
+  return (char *)nodes + nth * layout_node_size(layout);
 }
 
 /* The index of each leaf's first block is replaced by its position on the device. */
@@ -448,7 +452,7 @@ static slab_status append(slab_layout layout, const bvh_layout *beside, bvh_layo
   memcpy(made.nodes, out->nodes, out->node_bytes);
   memcpy(made.blocks, out->blocks, out->floats * sizeof *made.blocks);
   memcpy(made.blocks + out->floats, beside->blocks, beside->floats * sizeof *made.blocks);
-  layout_copy_nodes(layout, beside->nodes, added, made.nodes, node, out->floats / unit);
+  layout_copy_nodes(layout, beside->nodes, added, layout_node(layout, made.nodes, node), node, out->floats / unit);
   layout_free_arrays(out);
   made.collapsed_root = (uint32_t)node;
   if (beside->depth > made.depth) made.depth = beside->depth;

@@ -33,8 +33,15 @@ typedef struct layout_part {
 slab_status bvh_layout_build(const snapshot *, const layout_part *part, slab_tree quality, slab_layout, bvh_layout *);
 
 size_t layout_node_size(slab_layout);
-/* Copies n nodes behind `node` others, whose blocks stand behind `unit` units of others. */
+/* Copies n nodes, whose children are `node` nodes and `unit` units further on then, modulo 2^32. */
 void layout_copy_nodes(slab_layout, const void *from, size_t n, void *to, size_t node, size_t unit);
+/* The nth node of an array. */
+void *layout_node(slab_layout, const void *nodes, size_t nth);
+/* A BVH of a part as it lies in the arrays of the last snapshot, from a node and a unit on, in arrays of its own, with
+ * the primitives' ids in this one. kept: what else is known of it. The caller frees nodes and blocks, whatever the
+ * status. */
+slab_status bvh_layout_take(const snapshot *, const snapshot *last, const bvh_layout *kept, size_t node, size_t unit,
+                            bvh_layout *out);
 /* The kinds that may stand outside the BVH, and the index of each there. */
 extern const uint8_t layout_outside_kinds[OUTSIDE_LISTS];
 

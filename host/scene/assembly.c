@@ -24,8 +24,8 @@ typedef struct model_arrays {
 typedef struct assembly {
   snapshot *scene;
   bvh_layout *out;
-  const world_content *worlds; /* NULL: the scene has none */
-  model_arrays *models;        /* each once */
+  world_lists *worlds;  /* NULL: the scene has none */
+  model_arrays *models; /* each once */
   uint32_t count;
   size_t nodes, units, entries, instances, elements; /* of the whole; elements: of its array of models */
 } assembly;
@@ -76,13 +76,13 @@ static size_t lane_units(const snapshot *s, uint32_t lanes) {
 /* Counts what the worlds have. */
 static void count_worlds(assembly *a) {
   const snapshot *s = a->scene;
-  for (uint32_t i = 0; i < a->worlds->count; i++) {
+  for (uint32_t i = 1; i < a->worlds->part_count; i++) { /* the first is there already */
     const bvh_layout *t = &a->worlds->parts[i].tree;
     a->nodes += node_count(s, t);
     a->units += t->floats / floats_a_unit(s);
     if (t->depth > a->out->depth) a->out->depth = t->depth;
   }
-  a->units += lane_units(s, a->worlds->lists->begin[s->worlds + 1]);
+  a->units += lane_units(s, a->worlds->begin[s->worlds + 1]);
   a->elements += s->worlds;
 }
 
@@ -134,10 +134,15 @@ static void move_models(const whole *to, uint32_t count) {
   }
 }
 
+static void copy_nodes(const snapshot *s, const bvh_layout *t, const whole *to) {
+  void *behind = layout_node(layout_of(s), to->nodes, to->node);
+  layout_copy_nodes(layout_of(s), t->nodes, node_count(s, t), behind, to->node, to->unit);
+}
+
 /* Copies the BVH of a model. One with instances brings its own models along, here and below. */
 static void copy_arrays(const model_arrays *m, const whole *to) {
-  const size_t nodes = node_count(m->of, &m->tree), unit = floats_a_unit(m->of);
-  layout_copy_nodes(layout_of(m->of), m->tree.nodes, nodes, to->nodes, to->node, to->unit);
+  const size_t unit = floats_a_unit(m->of);
+  copy_nodes(m->of, &m->tree, to);
   memcpy(to->blocks + to->unit * unit, m->tree.blocks, own_units(m->of, &m->tree) * unit * sizeof *to->blocks);
 }
 
@@ -182,9 +187,11 @@ static uint32_t write_instances(const assembly *a, const whole *to) {
 }
 
 /* Copies the BVH of a world. */
-static void copy_part(const snapshot *s, const world_part *p, const whole *to, model_entry *entry) {
+static void copy_part(const snapshot *s, world_part *p, const whole *to, model_entry *entry) {
   const size_t unit = floats_a_unit(s);
-  layout_copy_nodes(layout_of(s), p->tree.nodes, node_count(s, &p->tree), to->nodes, to->node, to->unit);
+  p->node = (uint32_t)to->node;
+  p->unit = (uint32_t)to->unit;
+  copy_nodes(s, &p->tree, to);
   memcpy(to->blocks + to->unit * unit, p->tree.blocks, p->tree.floats * sizeof *to->blocks);
   entry->root = (uint32_t)to->node;
   if (p->tree.collapsed_root != 0) entry->collapsed_root = (uint32_t)to->node + p->tree.collapsed_root;
@@ -194,7 +201,7 @@ static void copy_part(const snapshot *s, const world_part *p, const whole *to, m
 
 typedef struct gates_listing {
   const snapshot *scene;
-  const world_content *worlds;
+  const world_lists *worlds;
   size_t units; /* of a block */
   size_t unit;  /* of the first */
   float *blocks;
@@ -206,7 +213,7 @@ static void list_gates(void *argument, size_t first, size_t end) {
   const block_form form = block_form_of(layout_of(l->scene));
   for (size_t b = first; b < end; b++) {
     float *block = l->blocks + (l->unit + b * l->units) * form.unit;
-    block_write_ids(form, SHAPE_INSTANCE, block, l->worlds->lists->lanes + b * form.width, form.width);
+    block_write_ids(form, SHAPE_INSTANCE, block, l->worlds->lanes + b * form.width, form.width);
   }
   const block_writing writing = {l->scene, form, l->blocks, l->blocks, 0};
   blocks_write(&writing, SHAPE_INSTANCE, (uint32_t)(l->unit + first * l->units), (uint32_t)(end - first), NULL);
@@ -217,22 +224,22 @@ enum { GATES_A_PIECE = 256 };
 /* Writes what belongs to the worlds, and their entries behind those of the models. */
 static void put_worlds(const assembly *a, whole *to) {
   const snapshot *s = a->scene;
-  const world_content *w = a->worlds;
+  world_lists *w = a->worlds;
   const block_form form = block_form_of(layout_of(s));
   model_entry *entries = &to->models[to->model] - 1; /* worlds count from 1 */
   for (uint32_t world = 1; world <= s->worlds; world++)
     entries[world] = (model_entry){.entries = s->geometries, .geometries = s->ids, .root = ROOT_NONE};
-  for (uint32_t i = 0; i < w->count; i++) {
-    const world_part *p = &w->parts[i];
+  for (uint32_t i = 1; i < w->part_count; i++) {
+    world_part *p = &w->parts[i];
     copy_part(s, p, to, &entries[p->world]);
     to->node += node_count(s, &p->tree);
     to->unit += p->tree.floats / floats_a_unit(s);
   }
-  w->lists->unit = (uint32_t)to->unit;
+  w->unit = (uint32_t)to->unit;
   const gates_listing l = {s, w, block_units(form, SHAPE_INSTANCE), to->unit, to->blocks};
-  pool_loop(s->context->threads, w->lists->begin[s->worlds + 1] / form.width, GATES_A_PIECE, list_gates, (void *)&l);
+  pool_loop(s->context->threads, w->begin[s->worlds + 1] / form.width, GATES_A_PIECE, list_gates, (void *)&l);
   for (uint32_t world = 1; world <= s->worlds; world++) {
-    const uint32_t first = w->lists->begin[world], lanes = w->lists->begin[world + 1] - first;
+    const uint32_t first = w->begin[world], lanes = w->begin[world + 1] - first;
     if (lanes == 0) continue;
     entries[world].outside[OUTSIDE_INSTANCES] =
         (bvh_outside){(uint32_t)(to->unit + lane_units(s, first)), lanes / form.width};
@@ -318,7 +325,7 @@ static slab_status put_together(assembly *a) {
   return SLAB_OK;
 }
 
-slab_status assembly_append(snapshot *s, const world_content *worlds, bvh_layout *out) {
+slab_status assembly_append(snapshot *s, world_lists *worlds, bvh_layout *out) {
   assembly a = {.scene = s,
                 .out = out,
                 .worlds = worlds,

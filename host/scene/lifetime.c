@@ -68,6 +68,9 @@ world_lists *worlds_retain(world_lists *l) {
 
 void worlds_release(world_lists *l) {
   if (l == NULL || --l->references > 0) return;
+  free(l->runs);
+  free(l->runs_begin);
+  free(l->parts);
   free(l->lanes);
   free(l->begin);
   free(l);

@@ -56,11 +56,11 @@ void gate_in(const snapshot *, uint32_t geometry, uint32_t i, float gate[BOX_ROW
  * SHAPE_INSTANCE. NULL: memory is short. */
 geometry_values *gates_of(const slab_context *, const instance_group *, const model_measure *);
 
-struct world_content;
+struct world_lists;
 
 /* Adds the models of a scene with instances to its table and to its BVH, whose arrays begin with that scene's own, and
  * what belongs to its worlds. They may have the size of the whole, and its models already. worlds: NULL where it has
  * none. */
-slab_status assembly_append(snapshot *, const struct world_content *worlds, bvh_layout *);
+slab_status assembly_append(snapshot *, struct world_lists *, bvh_layout *);
 
 #endif

@@ -481,8 +481,8 @@ static slab_status take_snapshot(slab_scene *scene, const serialized_header *h, 
   snapshot *made = NULL;
   slab_status status = scene_snapshot(scene, has_tree ? numbered : NULL, &made);
   if (status != SLAB_OK) return status;
-  status =
-      has_tree ? take_tree(made, h, bytes + p.nodes, bytes + p.bvh_blocks) : snapshot_upload(made, (slab_tree)h->tree);
+  status = has_tree ? take_tree(made, h, bytes + p.nodes, bytes + p.bvh_blocks)
+                    : snapshot_upload(made, NULL, (slab_tree)h->tree);
   if (status != SLAB_OK) {
     snapshot_destroy(made);
     return status;

@@ -176,29 +176,29 @@ static void open_bounds(slab_layout layout, bvh_layout *t) {
       }
 }
 
-/* Builds the scene's own BVH, of what belongs to all, and those of its worlds. */
-static slab_status build_worlds(const snapshot *scene, world_content *worlds, bvh_layout *t) {
-  *t = (bvh_layout){0};
-  slab_status status = worlds_list(scene, worlds);
+/* Builds the scene's own BVH, which is that of what belongs to all, and those of its worlds. */
+static slab_status build_worlds(snapshot *scene, const snapshot *last, bvh_layout *t) {
+  slab_status status = worlds_list(scene, &scene->lists);
   if (status != SLAB_OK) return status;
-  const layout_part common = worlds_common(scene, worlds);
-  status = bvh_layout_build(scene, &common, scene->tree, scene->context->layout, t);
-  return status == SLAB_OK ? worlds_build(scene, scene->tree, worlds) : status;
+  status = worlds_build(scene, last, scene->lists);
+  if (scene->lists->part_count == 0) return status;
+  bvh_layout *common = &scene->lists->parts[0].tree;
+  *t = *common;
+  common->nodes = common->blocks = NULL;
+  return status;
 }
 
 /* Builds the BVH once, for all devices. */
-static slab_status upload_built(snapshot *scene) {
-  world_content worlds = {0};
-  bvh_layout t;
-  slab_status status = scene->worlds > 0 ? build_worlds(scene, &worlds, &t)
+static slab_status upload_built(snapshot *scene, const snapshot *last) {
+  bvh_layout t = {0};
+  slab_status status = scene->worlds > 0 ? build_worlds(scene, last, &t)
                                          : bvh_layout_build(scene, NULL, scene->tree, scene->context->layout, &t);
   if (status == SLAB_OK && scene->has_instances) {
     scene->own_nodes = t.node_bytes / layout_node_size(scene->context->layout);
     scene->own_units = t.floats / block_form_of(scene->context->layout).unit;
-    status = assembly_append(scene, scene->worlds > 0 ? &worlds : NULL, &t);
+    status = assembly_append(scene, scene->lists, &t);
   }
-  if (worlds.lists != NULL) scene->lists = worlds_retain(worlds.lists);
-  worlds_free(&worlds);
+  if (scene->lists != NULL) worlds_free_trees(scene->lists);
   if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(scene->context->layout, &t);
   scene->built_cost = t.sah_cost;
   t.build = scene->build;
@@ -210,10 +210,10 @@ static slab_status upload_built(snapshot *scene) {
   return status == SLAB_OK && scene->worlds > 0 ? worlds_settle(scene) : status;
 }
 
-slab_status snapshot_upload(snapshot *scene, slab_tree tree) {
+slab_status snapshot_upload(snapshot *scene, const snapshot *last, slab_tree tree) {
   slab_status status = SLAB_OK;
   scene->tree = tree == SLAB_TREE_DEFAULT && is_flat_best(scene) ? SLAB_TREE_FLAT : tree;
-  if (scene->tree != SLAB_TREE_FLAT || scene->has_instances) return upload_built(scene);
+  if (scene->tree != SLAB_TREE_FLAT || scene->has_instances) return upload_built(scene, last);
   for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++)
     status = upload_flat(scene, i, &scene->states[i]);
   return status;

@@ -11,7 +11,7 @@ void snapshot_destroy(snapshot *);
 void snapshot_salvage(snapshot *, bvh_layout *arrays);
 
 /* Lays the scene out and uploads it to every device. */
-slab_status snapshot_upload(snapshot *, slab_tree);
+slab_status snapshot_upload(snapshot *, const snapshot *last, slab_tree);
 /* Uploads a BVH. Takes ownership of the layout's arrays, on success and on failure. */
 slab_status snapshot_upload_tree(snapshot *, const bvh_layout *);
 /* Takes over what casts on the last snapshot have learned. */

@@ -33,21 +33,21 @@ static uint32_t run_length(const instance_group *group, uint32_t i) {
 }
 
 /* Adds a run to its world, of which `at` says where the next goes; counts it where there are no runs yet. */
-static void add_run(world_content *c, uint32_t *at, uint32_t world, layout_run run) {
-  if (c->runs != NULL) c->runs[at[world]] = run;
+static void add_run(world_lists *l, uint32_t *at, uint32_t world, layout_run run) {
+  if (l->runs != NULL) l->runs[at[world]] = run;
   at[world]++;
 }
 
 /* Adds, or counts, all that is not listed. */
-static void go_through(const snapshot *s, world_content *c, uint32_t *at) {
+static void go_through(const snapshot *s, world_lists *l, uint32_t *at) {
   for (uint32_t g = 0; g < s->geometries; g++) {
     const instance_group *group = s->groups[g];
     if (s->values[g] == NULL) continue;
-    if (group == NULL) add_run(c, at, s->values[g]->world, (layout_run){g, 0, s->table[g].count});
+    if (group == NULL) add_run(l, at, s->values[g]->world, (layout_run){g, 0, s->table[g].count});
     for (uint32_t i = 0, n; group != NULL && i < group->count; i += n) {
       const uint32_t world = group->instances[i].world;
       n = run_length(group, i);
-      if (!world_is_listed(c->lists, world)) add_run(c, at, world, (layout_run){g, i, n});
+      if (!world_is_listed(l, world)) add_run(l, at, world, (layout_run){g, i, n});
     }
   }
 }
@@ -65,53 +65,51 @@ static uint32_t sum_up(uint32_t *counts, uint32_t n, uint32_t multiple) {
 }
 
 /* The lanes of each world. at: room for a number a world. */
-static slab_status list_lanes(const snapshot *s, world_content *c, uint32_t *at) {
+static slab_status list_lanes(const snapshot *s, world_lists *l, uint32_t *at) {
   const uint32_t width = block_form_of(s->context->layout).width;
-  count_instances(s, c->lists->begin);
-  c->lists->begin[0] = 0;
+  count_instances(s, l->begin);
+  l->begin[0] = 0;
   for (uint32_t w = 1; w <= s->worlds; w++)
-    if (c->lists->begin[w] > WORLD_LISTED) c->lists->begin[w] = 0;
-  const uint32_t lanes = sum_up(c->lists->begin, s->worlds + 1, width);
-  c->lists->lanes = malloc((lanes + (size_t)1) * sizeof *c->lists->lanes);
-  if (c->lists->lanes == NULL) return fail_memory(lanes * sizeof *c->lists->lanes, "the instances of worlds");
-  memcpy(at, c->lists->begin, (s->worlds + (size_t)1) * sizeof *at);
-  memset(c->lists->lanes, 0xFF, lanes * sizeof *c->lists->lanes); /* SLAB_MISS */
+    if (l->begin[w] > WORLD_LISTED) l->begin[w] = 0;
+  const uint32_t lanes = sum_up(l->begin, s->worlds + 1, width);
+  l->lanes = malloc((lanes + (size_t)1) * sizeof *l->lanes);
+  if (l->lanes == NULL) return fail_memory(lanes * sizeof *l->lanes, "the instances of worlds");
+  memcpy(at, l->begin, (s->worlds + (size_t)1) * sizeof *at);
+  memset(l->lanes, 0xFF, lanes * sizeof *l->lanes); /* SLAB_MISS */
   for (uint32_t g = 0; g < s->geometries; g++)
     for (uint32_t i = 0; s->groups[g] != NULL && i < s->groups[g]->count; i++) {
       const uint32_t world = s->groups[g]->instances[i].world;
-      if (world_is_listed(c->lists, world)) c->lists->lanes[at[world]++] = s->table[g].global_id_base + i;
+      if (world_is_listed(l, world)) l->lanes[at[world]++] = s->table[g].global_id_base + i;
     }
   return SLAB_OK;
 }
 
-slab_status worlds_list(const snapshot *s, world_content *c) {
+slab_status worlds_list(const snapshot *s, world_lists **made) {
   const size_t n = s->worlds + (size_t)2;
   uint32_t *at = malloc(n * sizeof *at);
-  *c = (world_content){.begin = calloc(n, sizeof *c->begin), .lists = calloc(1, sizeof *c->lists)};
-  if (c->lists != NULL) *c->lists = (world_lists){.references = 1, .begin = calloc(n, sizeof *c->lists->begin)};
-  slab_status status = at == NULL || c->begin == NULL || c->lists == NULL || c->lists->begin == NULL
-                           ? fail_memory(n * sizeof *c->begin, "the worlds")
-                           : list_lanes(s, c, at);
+  world_lists *l = *made = calloc(1, sizeof *l);
+  if (l != NULL)
+    *l = (world_lists){
+        .references = 1, .begin = calloc(n, sizeof *l->begin), .runs_begin = calloc(n, sizeof *l->runs_begin)};
+  slab_status status = at == NULL || l == NULL || l->begin == NULL || l->runs_begin == NULL
+                           ? fail_memory(n * sizeof *at, "the worlds")
+                           : list_lanes(s, l, at);
   if (status == SLAB_OK) {
-    go_through(s, c, c->begin);
-    const uint32_t runs = sum_up(c->begin, s->worlds + 1, 1);
-    c->runs = malloc((runs + (size_t)1) * sizeof *c->runs);
-    if (c->runs == NULL) status = fail_memory(runs * sizeof *c->runs, "the worlds");
+    go_through(s, l, l->runs_begin);
+    const uint32_t runs = sum_up(l->runs_begin, s->worlds + 1, 1);
+    l->runs = malloc((runs + (size_t)1) * sizeof *l->runs);
+    if (l->runs == NULL) status = fail_memory(runs * sizeof *l->runs, "the worlds");
   }
   if (status == SLAB_OK) {
-    memcpy(at, c->begin, n * sizeof *at);
-    go_through(s, c, at);
+    memcpy(at, l->runs_begin, n * sizeof *at);
+    go_through(s, l, at);
   }
   free(at);
   return status;
 }
 
-void worlds_free(world_content *c) {
-  for (uint32_t i = 0; i < c->count; i++) layout_free_arrays(&c->parts[i].tree);
-  free(c->parts);
-  free(c->runs);
-  free(c->begin);
-  worlds_release(c->lists);
+void worlds_free_trees(world_lists *l) {
+  for (uint32_t i = 0; i < l->part_count; i++) layout_free_arrays(&l->parts[i].tree);
 }
 
 /* ---- how they stand ---- */
@@ -311,41 +309,71 @@ void worlds_sum_up(snapshot *s) {
 
 /* ---- BVHs ---- */
 
-static layout_part part_of(const world_content *c, uint32_t world, uint32_t threads) {
-  return (layout_part){c->runs + c->begin[world], c->begin[world + 1] - c->begin[world], threads};
+static layout_part part_of(const world_lists *l, uint32_t world, uint32_t threads) {
+  return (layout_part){l->runs + l->runs_begin[world], l->runs_begin[world + 1] - l->runs_begin[world], threads};
 }
-
-layout_part worlds_common(const snapshot *s, const world_content *c) { return part_of(c, 0, s->context->threads); }
 
 typedef struct parts_building {
-  const snapshot *scene;
-  world_content *content;
-  slab_tree quality;
+  const snapshot *scene, *last;
+  world_lists *lists;
 } parts_building;
 
+/* Whether a run holds the primitives that it held. Of instances that is not known: they move in place. */
+static bool is_run_of(const snapshot *s, const snapshot *last, layout_run now, layout_run was) {
+  return now.geometry == was.geometry && now.first == was.first && now.count == was.count &&
+         s->groups[now.geometry] == NULL && s->values[now.geometry] == last->values[now.geometry] &&
+         is_hidden(s, now.geometry) == is_hidden(last, now.geometry);
+}
+
+static int compare_world(const void *world, const void *part) {
+  const uint32_t a = *(const uint32_t *)world, b = ((const world_part *)part)->world;
+  return (a > b) - (a < b);
+}
+
+/* The part of a world in the last snapshot, where it holds the same; else NULL. */
+static const world_part *part_before(const parts_building *b, uint32_t world) {
+  const snapshot *last = b->last;
+  const world_lists *was = last != NULL ? last->lists : NULL;
+  if (was == NULL || world > last->worlds || last->bvh.nodes == NULL || last->tree != b->scene->tree ||
+      last->tree == SLAB_TREE_FLAT)
+    return NULL;
+  const layout_part mine = part_of(b->lists, world, 1), its = part_of(was, world, 1);
+  bool same = mine.count == its.count;
+  for (uint32_t i = 0; same && i < mine.count; i++) same = is_run_of(b->scene, last, mine.runs[i], its.runs[i]);
+  return same ? bsearch(&world, was->parts, was->part_count, sizeof *was->parts, compare_world) : NULL;
+}
+
+static slab_status make_part(const parts_building *b, world_part *to, uint32_t threads) {
+  const snapshot *s = b->scene;
+  const world_part *before = part_before(b, to->world);
+  if (before != NULL) return bvh_layout_take(s, b->last, &before->tree, before->node, before->unit, &to->tree);
+  const layout_part part = part_of(b->lists, to->world, threads);
+  const slab_tree quality = to->world > 0 && s->tree == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : s->tree;
+  return bvh_layout_build(s, &part, quality, s->context->layout, &to->tree);
+}
+
 /* Worlds are small and many: each is built by one thread. */
-static slab_status build_part(const parts_building *b, uint32_t i) {
-  world_part *to = &b->content->parts[i];
-  const layout_part part = part_of(b->content, to->world, 1);
-  return bvh_layout_build(b->scene, &part, b->quality, b->scene->context->layout, &to->tree);
+static void make_some(void *argument, size_t first, size_t end) {
+  const parts_building *b = argument;
+  for (size_t i = first + 1; i <= end; i++) b->lists->parts[i].status = make_part(b, &b->lists->parts[i], 1);
 }
 
-static void build_some(void *argument, size_t first, size_t end) {
-  parts_building *b = argument;
-  for (size_t i = first; i < end; i++) b->content->parts[i].status = build_part(b, (uint32_t)i);
-}
+static bool has_runs(const world_lists *l, uint32_t world) { return l->runs_begin[world + 1] > l->runs_begin[world]; }
 
-slab_status worlds_build(const snapshot *s, slab_tree quality, world_content *c) {
-  uint32_t count = 0;
-  for (uint32_t w = 1; w <= s->worlds; w++) count += c->begin[w + 1] > c->begin[w];
-  c->parts = calloc(count + (size_t)1, sizeof *c->parts);
-  if (c->parts == NULL) return fail_memory(count * sizeof *c->parts, "the worlds");
+slab_status worlds_build(const snapshot *s, const snapshot *last, world_lists *l) {
+  parts_building b = {s, last, l};
+  size_t most = 1;
+  for (uint32_t w = 1; w <= s->worlds; w++) most += has_runs(l, w);
+  l->parts = calloc(most, sizeof *l->parts);
+  if (l->parts == NULL) return fail_memory(most * sizeof *l->parts, "the worlds");
+  l->part_count = 1; /* what belongs to all */
   for (uint32_t w = 1; w <= s->worlds; w++)
-    if (c->begin[w + 1] > c->begin[w]) c->parts[c->count++].world = w;
-  parts_building b = {s, c, quality == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : quality};
-  pool_loop(s->context->threads, count, WORLDS_A_PIECE, build_some, &b);
-  for (uint32_t i = 0; i < count; i++) /* whose messages may be those of other threads */
-    if (c->parts[i].status != SLAB_OK)
-      return fail(c->parts[i].status, "the BVH of world %u takes more memory than there is", c->parts[i].world);
+    if (has_runs(l, w)) l->parts[l->part_count++].world = w;
+  const slab_status status = make_part(&b, &l->parts[0], s->context->threads);
+  if (status != SLAB_OK) return status;
+  pool_loop(s->context->threads, l->part_count - 1, WORLDS_A_PIECE, make_some, &b);
+  for (uint32_t i = 1; i < l->part_count; i++) /* whose messages may be those of other threads */
+    if (l->parts[i].status != SLAB_OK)
+      return fail(l->parts[i].status, "the BVH of world %u takes more memory than there is", l->parts[i].world);
   return SLAB_OK;
 }

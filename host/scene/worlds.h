@@ -10,11 +10,12 @@
  * a BVH. */
 #define WORLD_LISTED 32u
 
-/* What belongs to one world, built: its primitives, and more instances than are listed. */
+/* The BVH of what belongs to one world, or to all (0): its primitives, and more instances than are listed. */
 typedef struct world_part {
   uint32_t world;
-  slab_status status; /* of its build */
-  bvh_layout tree;
+  slab_status status;  /* of its build */
+  uint32_t node, unit; /* where it lies in the arrays of the scene */
+  bvh_layout tree;     /* without arrays once these are there */
 } world_part;
 
 /* How far something reaches, as slab_scene_stats and snapshot.skewed have it: what a world lists, or a sum of these. */
@@ -28,32 +29,28 @@ typedef struct world_state {
 /* So many worlds in a row have a sum, behind the states of all. One thread writes them. */
 #define WORLDS_SUMMED 64u
 
-/* Where the listed instances of worlds lie in the arrays of a scene. Snapshots that differ in how these stand alone
- * share it, one thread at a time. */
+/* What belongs to each world of a scene, that of all (0) first, and where it lies in the scene's arrays. Primitives are
+ * in the order of their ids. Snapshots that differ in how listed instances stand alone share it, one thread at a time.
+ */
 typedef struct world_lists {
   uint32_t references;
+  layout_run *runs; /* of the BVHs, and where those of each world begin, up to the end of the last */
+  uint32_t *runs_begin;
+  world_part *parts; /* of all, then of worlds that have a BVH, in their order */
+  uint32_t part_count;
   uint32_t unit;    /* of the first block of their gates */
   uint32_t *lanes;  /* their global primitive ids, SLAB_MISS in lanes without one */
   uint32_t *begin;  /* the first lane of each world, up to the end of the last; it begins a block. Of world 0 none */
   world_state rest; /* of all that is not listed */
 } world_lists;
 
-/* What belongs to each world of a scene, that of all (0) first. Primitives are in the order of their ids. */
-typedef struct world_content {
-  layout_run *runs; /* of the BVHs, and where those of each world begin, up to the end of the last */
-  uint32_t *begin;
-  world_lists *lists;
-  world_part *parts; /* of worlds that have a BVH */
-  uint32_t count;
-} world_content;
-
-/* Lists what belongs to each world. The caller frees it, whatever the status. */
-slab_status worlds_list(const snapshot *, world_content *);
-/* What belongs to all. */
-layout_part worlds_common(const snapshot *, const world_content *);
-/* Builds the BVHs of worlds. */
-slab_status worlds_build(const snapshot *, slab_tree, world_content *);
-void worlds_free(world_content *);
+/* Lists what belongs to each world. The caller releases it, whatever the status. */
+slab_status worlds_list(const snapshot *, world_lists **);
+/* Builds the BVHs of all parts, or takes them over from the last snapshot where these hold the same there. NULL: there
+ * is none. */
+slab_status worlds_build(const snapshot *, const snapshot *last, world_lists *);
+/* Frees the arrays of the parts. */
+void worlds_free_trees(world_lists *);
 
 /* Writes instances and gates of a world's list into a snapshot's arrays, as the scene's groups have them now, and how
  * they stand. */
