@@ -37,8 +37,9 @@ INLINE instance_path path_to(const scene_view *scene, uint geometry) {
     if (path.entry.kind != SHAPE_INSTANCE || path.entry.count == 0 || path.count == SCENE_LEVELS) return path;
     geometry -= path.entry.id;
     m = scene_model(scene, scene_instance(scene, path.entry.first)->model);
-    path.instances[path.count++] = path.entry.first + geometry / m->geometries;
-    geometry = geometry % m->geometries;
+    const uint each = m->geometries, nth = each == 1 ? geometry : geometry / each; /* most have one: no division */
+    path.instances[path.count++] = path.entry.first + nth;
+    geometry -= nth * each;
   }
   path.entry.count = 0;
   return path;
