@@ -157,7 +157,7 @@ static slab_status build(const slab_scene *scene, slab_tree tree, snapshot **mad
   slab_status status = scene_snapshot(scene, NULL, &s);
   if (status != SLAB_OK) return status;
   s->moves = last != NULL && last->moves;
-  status = snapshot_upload(s, last, tree);
+  status = snapshot_upload(s, &(worlds_before){last, scene->moved_in}, tree);
   if (status == SLAB_OK)
     *made = s;
   else

@@ -274,8 +274,9 @@ slab_status slab_scene_set_worlds(slab_scene *scene, uint32_t worlds) {
                   scene->added[g].id, highest, worlds);
   }
   if (worlds == scene->worlds) return SLAB_OK;
-  uint64_t *moved_in = calloc(worlds + (size_t)1, sizeof *moved_in);
+  uint64_t *moved_in = malloc((worlds + (size_t)1) * sizeof *moved_in);
   if (moved_in == NULL) return fail_memory(worlds * sizeof *moved_in, "the worlds");
+  for (uint32_t world = 0; world <= worlds; world++) moved_in[world] = scene->frame + 1; /* for all that is known */
   free(scene->moved_in);
   scene->moved_in = moved_in;
   scene->changed = scene->grown = scene->rearranged = true;
@@ -400,22 +401,22 @@ static void note_moves(slab_scene *scene, const instance_group *group, const uin
   const world_lists *lists = last != NULL ? last->lists : NULL;
   scene->changed = true;
   scene->rearranged = scene->rearranged || lists == NULL || last->worlds != scene->worlds;
-  for (uint32_t i = 0; !scene->rearranged && i < n; i++) {
+  for (uint32_t i = 0; scene->worlds > 0 && i < n; i++) {
     const uint32_t world = group->instances[indices != NULL ? indices[i] : i].world;
     scene->moved_in[world] = scene->frame + 1;
-    scene->rearranged = !world_is_listed(lists, world);
+    scene->rearranged = scene->rearranged || !world_is_listed(lists, world);
   }
 }
 
 static void put_moved(slab_scene *scene, added_geometry *of, const float *transforms) {
   if (of->moves) {
     instances_change(of->group, NULL, transforms, of->count);
-    note_moves(scene, of->group, NULL, of->count);
   } else {
     instances_release(of->group);
     of->group = of->moved;
-    scene->changed = scene->rearranged = true;
+    scene->rearranged = true;
   }
+  note_moves(scene, of->group, NULL, of->count);
   of->moved = NULL;
   of->moves = false;
 }

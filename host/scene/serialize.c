@@ -24,6 +24,7 @@
 #include "scene/models.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
+#include "scene/worlds.h"
 #include "shapes/primitive.h"
 #include "shapes/values.h"
 
@@ -482,7 +483,7 @@ static slab_status take_snapshot(slab_scene *scene, const serialized_header *h, 
   slab_status status = scene_snapshot(scene, has_tree ? numbered : NULL, &made);
   if (status != SLAB_OK) return status;
   status = has_tree ? take_tree(made, h, bytes + p.nodes, bytes + p.bvh_blocks)
-                    : snapshot_upload(made, NULL, (slab_tree)h->tree);
+                    : snapshot_upload(made, &(worlds_before){.last = NULL}, (slab_tree)h->tree);
   if (status != SLAB_OK) {
     snapshot_destroy(made);
     return status;

@@ -177,10 +177,10 @@ static void open_bounds(slab_layout layout, bvh_layout *t) {
 }
 
 /* Builds the scene's own BVH, which is that of what belongs to all, and those of its worlds. */
-static slab_status build_worlds(snapshot *scene, const snapshot *last, bvh_layout *t) {
+static slab_status build_worlds(snapshot *scene, const worlds_before *before, bvh_layout *t) {
   slab_status status = worlds_list(scene, &scene->lists);
   if (status != SLAB_OK) return status;
-  status = worlds_build(scene, last, scene->lists);
+  status = worlds_build(scene, before, scene->lists);
   if (scene->lists->part_count == 0) return status;
   bvh_layout *common = &scene->lists->parts[0].tree;
   *t = *common;
@@ -189,9 +189,9 @@ static slab_status build_worlds(snapshot *scene, const snapshot *last, bvh_layou
 }
 
 /* Builds the BVH once, for all devices. */
-static slab_status upload_built(snapshot *scene, const snapshot *last) {
+static slab_status upload_built(snapshot *scene, const worlds_before *before) {
   bvh_layout t = {0};
-  slab_status status = scene->worlds > 0 ? build_worlds(scene, last, &t)
+  slab_status status = scene->worlds > 0 ? build_worlds(scene, before, &t)
                                          : bvh_layout_build(scene, NULL, scene->tree, scene->context->layout, &t);
   if (status == SLAB_OK && scene->has_instances) {
     scene->own_nodes = t.node_bytes / layout_node_size(scene->context->layout);
@@ -210,10 +210,10 @@ static slab_status upload_built(snapshot *scene, const snapshot *last) {
   return status == SLAB_OK && scene->worlds > 0 ? worlds_settle(scene) : status;
 }
 
-slab_status snapshot_upload(snapshot *scene, const snapshot *last, slab_tree tree) {
+slab_status snapshot_upload(snapshot *scene, const worlds_before *before, slab_tree tree) {
   slab_status status = SLAB_OK;
   scene->tree = tree == SLAB_TREE_DEFAULT && is_flat_best(scene) ? SLAB_TREE_FLAT : tree;
-  if (scene->tree != SLAB_TREE_FLAT || scene->has_instances) return upload_built(scene, last);
+  if (scene->tree != SLAB_TREE_FLAT || scene->has_instances) return upload_built(scene, before);
   for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++)
     status = upload_flat(scene, i, &scene->states[i]);
   return status;

@@ -4,6 +4,8 @@
 
 #include "record/snapshot.h"
 
+struct worlds_before;
+
 /* An empty one, to be filled in; NULL when memory is short. snapshot_destroy accepts it in any state, and NULL. */
 snapshot *snapshot_create(slab_context *, uint32_t geometries);
 void snapshot_destroy(snapshot *);
@@ -11,7 +13,7 @@ void snapshot_destroy(snapshot *);
 void snapshot_salvage(snapshot *, bvh_layout *arrays);
 
 /* Lays the scene out and uploads it to every device. */
-slab_status snapshot_upload(snapshot *, const snapshot *last, slab_tree);
+slab_status snapshot_upload(snapshot *, const struct worlds_before *, slab_tree);
 /* Uploads a BVH. Takes ownership of the layout's arrays, on success and on failure. */
 slab_status snapshot_upload_tree(snapshot *, const bvh_layout *);
 /* Takes over what casts on the last snapshot have learned. */

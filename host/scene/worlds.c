@@ -314,15 +314,19 @@ static layout_part part_of(const world_lists *l, uint32_t world, uint32_t thread
 }
 
 typedef struct parts_building {
-  const snapshot *scene, *last;
+  const snapshot *scene;
+  const worlds_before *before;
   world_lists *lists;
 } parts_building;
 
-/* Whether a run holds the primitives that it held. Of instances that is not known: they move in place. */
+/* Whether a geometry has the primitives that it had, or instances of the same model. */
+static bool is_as_before(const snapshot *s, const snapshot *last, uint32_t g) {
+  return s->groups[g] != NULL ? s->models[g].snapshot == last->models[g].snapshot : s->values[g] == last->values[g];
+}
+
 static bool is_run_of(const snapshot *s, const snapshot *last, layout_run now, layout_run was) {
   return now.geometry == was.geometry && now.first == was.first && now.count == was.count &&
-         s->groups[now.geometry] == NULL && s->values[now.geometry] == last->values[now.geometry] &&
-         is_hidden(s, now.geometry) == is_hidden(last, now.geometry);
+         is_as_before(s, last, now.geometry) && is_hidden(s, now.geometry) == is_hidden(last, now.geometry);
 }
 
 static int compare_world(const void *world, const void *part) {
@@ -332,10 +336,10 @@ static int compare_world(const void *world, const void *part) {
 
 /* The part of a world in the last snapshot, where it holds the same; else NULL. */
 static const world_part *part_before(const parts_building *b, uint32_t world) {
-  const snapshot *last = b->last;
+  const snapshot *last = b->before->last;
   const world_lists *was = last != NULL ? last->lists : NULL;
   if (was == NULL || world > last->worlds || last->bvh.nodes == NULL || last->tree != b->scene->tree ||
-      last->tree == SLAB_TREE_FLAT)
+      last->tree == SLAB_TREE_FLAT || b->before->moved_in[world] > last->frame)
     return NULL;
   const layout_part mine = part_of(b->lists, world, 1), its = part_of(was, world, 1);
   bool same = mine.count == its.count;
@@ -346,7 +350,7 @@ static const world_part *part_before(const parts_building *b, uint32_t world) {
 static slab_status make_part(const parts_building *b, world_part *to, uint32_t threads) {
   const snapshot *s = b->scene;
   const world_part *before = part_before(b, to->world);
-  if (before != NULL) return bvh_layout_take(s, b->last, &before->tree, before->node, before->unit, &to->tree);
+  if (before != NULL) return bvh_layout_take(s, b->before->last, &before->tree, before->node, before->unit, &to->tree);
   const layout_part part = part_of(b->lists, to->world, threads);
   const slab_tree quality = to->world > 0 && s->tree == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : s->tree;
   return bvh_layout_build(s, &part, quality, s->context->layout, &to->tree);
@@ -360,8 +364,8 @@ static void make_some(void *argument, size_t first, size_t end) {
 
 static bool has_runs(const world_lists *l, uint32_t world) { return l->runs_begin[world + 1] > l->runs_begin[world]; }
 
-slab_status worlds_build(const snapshot *s, const snapshot *last, world_lists *l) {
-  parts_building b = {s, last, l};
+slab_status worlds_build(const snapshot *s, const worlds_before *before, world_lists *l) {
+  parts_building b = {s, before, l};
   size_t most = 1;
   for (uint32_t w = 1; w <= s->worlds; w++) most += has_runs(l, w);
   l->parts = calloc(most, sizeof *l->parts);

@@ -44,11 +44,16 @@ typedef struct world_lists {
   world_state rest; /* of all that is not listed */
 } world_lists;
 
+/* What a build may take parts from. */
+typedef struct worlds_before {
+  const snapshot *last;     /* NULL: there is none */
+  const uint64_t *moved_in; /* of each world the number of the commit that has its last move */
+} worlds_before;
+
 /* Lists what belongs to each world. The caller releases it, whatever the status. */
 slab_status worlds_list(const snapshot *, world_lists **);
-/* Builds the BVHs of all parts, or takes them over from the last snapshot where these hold the same there. NULL: there
- * is none. */
-slab_status worlds_build(const snapshot *, const snapshot *last, world_lists *);
+/* Builds the BVHs of all parts, or takes them over where they hold the same in the last snapshot. */
+slab_status worlds_build(const snapshot *, const worlds_before *, world_lists *);
 /* Frees the arrays of the parts. */
 void worlds_free_trees(world_lists *);
 

@@ -247,6 +247,41 @@ static void points_see_their_world(void **state) {
     }
 }
 
+/* A model grows of which a world has more instances than are listed: their gates grow with it. */
+static void models_grow_in_worlds(void **state) {
+  enum { MANY = 40 };
+  const layout_contexts *c = *state;
+  const uint32_t world = 1;
+  const slab_cast_options options = {.worlds = &world};
+  const slab_ray down = {{1.5f, 0, 10}, 0, {0, 0, -1}, INFINITY};
+  float transforms[MANY * 12] = {0};
+  for (int i = 0; i < MANY; i++) {
+    for (int k = 0; k < 3; k++) transforms[12 * i + 5 * k] = 1.0f;
+    transforms[12 * i + 3] = 8.0f * (float)i;
+  }
+  for (int k = 0; k < c->count; k++) {
+    slab_scene *scene = harness_scene(c->of[k]), *model = harness_scene(c->of[k]);
+    slab_sphere ball = {{0, 0, 0}, 1};
+    uint32_t id;
+    slab_hit hit;
+    assert_ok(slab_scene_add_spheres(model, &ball, 1, NULL, &id));
+    assert_ok(slab_scene_commit(model, NULL));
+    assert_ok(slab_scene_set_worlds(scene, 1));
+    assert_ok(slab_scene_add_instances(scene, model, transforms, MANY, &(slab_geometry_options){.world = 1}, NULL));
+    assert_ok(slab_scene_commit(scene, NULL));
+    assert_ok(slab_closest(scene, &down, 1, &hit, &options));
+    assert_int_equal(hit.geometry, SLAB_MISS);
+    ball.radius = 2.5f;
+    assert_ok(slab_scene_update_spheres(model, id, &ball, 1));
+    assert_ok(slab_scene_commit(model, NULL));
+    assert_ok(slab_scene_commit(scene, NULL));
+    assert_ok(slab_closest(scene, &down, 1, &hit, &options));
+    assert_true(hit.geometry == 0 && hit.t >= 8.0f && hit.t <= 8.0f);
+    slab_scene_destroy(scene);
+    slab_scene_destroy(model);
+  }
+}
+
 /* ---- refused ---- */
 
 static void what_is_no_world_is_refused(void **state) {
@@ -306,9 +341,9 @@ static void what_is_no_world_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rays_see_their_world),        cmocka_unit_test(frames_are_as_builds),
-      cmocka_unit_test(points_see_their_world),      cmocka_unit_test(explain_tells_worlds),
-      cmocka_unit_test(what_is_no_world_is_refused),
+      cmocka_unit_test(rays_see_their_world),   cmocka_unit_test(frames_are_as_builds),
+      cmocka_unit_test(points_see_their_world), cmocka_unit_test(explain_tells_worlds),
+      cmocka_unit_test(models_grow_in_worlds),  cmocka_unit_test(what_is_no_world_is_refused),
   };
   return cmocka_run_group_tests(tests, harness_each_layout, harness_close);
 }
