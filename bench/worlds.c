@@ -31,6 +31,9 @@
 
 enum { MODELS = 5, MODEL_TRIANGLES = 2000, TERRAIN_TRIANGLES = 80000, SIDES_MAX = 5 };
 #define TERRAIN_SIZE 20.0f
+/* Rays reach all of their terrain, and no other where worlds stand apart in one scene. */
+#define REACH (1.3f * TERRAIN_SIZE)
+#define APART (2.25f * TERRAIN_SIZE)
 #define PART_SIZE 0.4f
 #define AGREE 1e-3f
 #define SEED 20260101u
@@ -75,6 +78,16 @@ static void fit(scene_geometry *g, float size, float height) {
   }
 }
 
+/* The terrain's heights are y; here z is up. */
+static void turn_up(scene_geometry *g) {
+  for (size_t i = 0; i < g->vertex_count; i++) {
+    float *v = g->vertices + 3 * i;
+    const float height = v[1];
+    v[1] = -v[2];
+    v[2] = height;
+  }
+}
+
 static void make_meshes(bench *b) {
   static const char *const names[MODELS] = {"torus", "knot", "torus", "knot", "torus"};
   for (uint32_t k = 0; k < MODELS; k++) {
@@ -82,6 +95,7 @@ static void make_meshes(bench *b) {
     fit(&b->meshes[k], PART_SIZE * (1.0f + 0.1f * (float)k), PART_SIZE);
   }
   if (scene_build("terrain", TERRAIN_TRIANGLES, SEED, &b->terrain) != 0) ended_ill("terrain", "cannot be made");
+  turn_up(&b->terrain);
   fit(&b->terrain, TERRAIN_SIZE, 0.5f);
   b->plan.models = b->meshes;
   b->plan.terrain = &b->terrain;
@@ -119,7 +133,7 @@ static void make_worlds(bench *b) {
       const float aside = 6.2831853f * (float)i / (float)p->rays, up = -0.6f + 0.8f * (float)(i % 8) / 8.0f;
       b->rays[(size_t)w * p->rays + i] = (slab_ray){.origin = {b->middles[2 * w], b->middles[2 * w + 1], 1.4f},
                                                     .direction = {cosf(aside), sinf(aside), up},
-                                                    .t_max = INFINITY};
+                                                    .t_max = REACH};
       b->worlds[(size_t)w * p->rays + i] = w + 1;
     }
   }
@@ -301,7 +315,7 @@ int main(int argc, char **argv) {
   b.sides[b.count++].name = "slab_closest, worlds";
 #ifdef BENCH_EMBREE
   worlds_plan one = b.plan;
-  one.apart = 1.5f * TERRAIN_SIZE;
+  one.apart = APART;
   b.embree[0] = embree_worlds_open(&b.plan, b.transforms);
   b.embree[1] = embree_worlds_open(&one, b.transforms);
   if (b.embree[0] == NULL || b.embree[1] == NULL) return 1;
