@@ -1,42 +1,53 @@
 /* The benchmark of many worlds that move over a terrain, beside Embree where it is.
  *
- *   bench_worlds [--worlds N] [--parts N] [--rays N] [--rounds N] [--threads N]
+ *   bench_worlds [OPTION...] [WORLDSxPARTSxRAYS...]      (4096x20x64)
+ *     --worlds N, --parts N, --rays N, --rounds N, --threads N, --csv FILE, --write FOLDER
  *
- * Each world (4,096) has parts (20) that are instances of five models of 2,000 triangles, and rays (64) from its middle
- * into a fan. All share a terrain of 80,000 triangles. A frame is new transforms of all parts, a commit and a cast of
- * all rays. One: new transforms of one world's parts and a commit.
+ * Each world has parts that are instances of five models of 2,000 triangles, and rays from its middle into a fan. All
+ * share a terrain of 80,000 triangles. A frame is new transforms of all parts, a commit and a cast of all rays. One:
+ * new transforms of one world's parts and a commit. --write leaves the frames of the last size for worlds.py, and
+ * measures nothing.
  *
  * Sides take turns in each round, in another order each; the first round is not counted. Ours is
  * slab_scene_move_instances, slab_scene_commit and slab_closest. Embree has a scene a world, or one scene in which
  * worlds stand apart; its threads take 16 worlds at a time, to move, commit and cast them, and its one scene is
- * committed by all. Every round compares t with Embree's, to 1e-3, and tells the most rays apart. Ratios are those of
- * medians. */
+ * committed by all. Every round compares t with Embree's, to 1e-3, and tells the most rays apart; with more than one of
+ * 100 apart in a scene a world it ends with 1. Ratios are those of medians. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sets/random.h"
-#include "sets/scenes.h"
+#include "csv.h"
+#include "sets/compiler.h"
 #include "sets/timing.h"
 #include "slabcast.h"
+#include "worlds_frames.h"
 #ifdef BENCH_EMBREE
 #include "embree.h"
 #endif
-#include "embree_worlds.h"
 
 #define BENCH_NAME "bench_worlds"
 #include "must.h"
 
-enum { MODELS = 5, MODEL_TRIANGLES = 2000, TERRAIN_TRIANGLES = 80000, SIDES_MAX = 5 };
-#define TERRAIN_SIZE 20.0f
-/* Rays reach all of their terrain, and no other where worlds stand apart in one scene. */
-#define REACH (1.3f * TERRAIN_SIZE)
-#define APART (2.25f * TERRAIN_SIZE)
-#define PART_SIZE 0.4f
+enum { MODELS = WORLDS_MODELS, SIDES_MAX = 5, SIZES_MAX = 32 };
 #define AGREE 1e-3f
-#define SEED 20260101u
+#define DIFFER_MAX                                                                                   \
+  1e-2 /* a larger share of rays apart means that the frames differ; one scene has large coordinates \
+        */
+
+typedef struct size {
+  uint32_t worlds, parts, rays;
+} size;
+
+typedef struct worlds_options {
+  size sizes[SIZES_MAX];
+  int size_count; /* 0: `one` alone */
+  size one;
+  uint32_t rounds, threads;
+  const char *csv, *folder;
+} worlds_options;
 
 typedef struct side {
   const char *name;
@@ -45,15 +56,12 @@ typedef struct side {
 } side;
 
 typedef struct bench {
-  worlds_plan plan;
+  worlds_frames frames;
   uint32_t rounds;
-  scene_geometry meshes[MODELS], terrain;
-  random_state random;
-  float *transforms, *middles; /* of each world x and y */
-  slab_ray *rays;
-  uint32_t *worlds; /* of each ray */
   slab_hit *hits, *others;
   slab_context *context;
+  slab_device_info device;
+  FILE *csv; /* NULL: none */
   slab_scene *models[MODELS], *scene;
   uint32_t ids[MODELS];
 #ifdef BENCH_EMBREE
@@ -63,82 +71,6 @@ typedef struct bench {
   int count;
 } bench;
 
-/* ---- what stands there ---- */
-
-/* Moves a mesh to the origin and scales it. */
-static void fit(scene_geometry *g, float size, float height) {
-  float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-  for (size_t i = 0; i < 3 * (size_t)g->vertex_count; i++) {
-    lower[i % 3] = fminf(lower[i % 3], g->vertices[i]);
-    upper[i % 3] = fmaxf(upper[i % 3], g->vertices[i]);
-  }
-  for (size_t i = 0; i < 3 * (size_t)g->vertex_count; i++) {
-    const float extent = upper[i % 3] - lower[i % 3], wanted = i % 3 == 2 ? height : size;
-    g->vertices[i] = (g->vertices[i] - 0.5f * (lower[i % 3] + upper[i % 3])) / extent * wanted;
-  }
-}
-
-/* The terrain's heights are y; here z is up. */
-static void turn_up(scene_geometry *g) {
-  for (size_t i = 0; i < g->vertex_count; i++) {
-    float *v = g->vertices + 3 * i;
-    const float height = v[1];
-    v[1] = -v[2];
-    v[2] = height;
-  }
-}
-
-static void make_meshes(bench *b) {
-  static const char *const names[MODELS] = {"torus", "knot", "torus", "knot", "torus"};
-  for (uint32_t k = 0; k < MODELS; k++) {
-    if (scene_build(names[k], MODEL_TRIANGLES, SEED + k, &b->meshes[k]) != 0) ended_ill(names[k], "cannot be made");
-    fit(&b->meshes[k], PART_SIZE * (1.0f + 0.1f * (float)k), PART_SIZE);
-  }
-  if (scene_build("terrain", TERRAIN_TRIANGLES, SEED, &b->terrain) != 0) ended_ill("terrain", "cannot be made");
-  turn_up(&b->terrain);
-  fit(&b->terrain, TERRAIN_SIZE, 0.5f);
-  b->plan.models = b->meshes;
-  b->plan.terrain = &b->terrain;
-}
-
-/* Turned about z, anywhere within a metre of its world's middle. */
-static void place_part(bench *b, uint32_t world, float m[12]) {
-  const float angle = random_between(&b->random, 0.0f, 6.2831853f), c = cosf(angle), s = sinf(angle);
-  const float at[12] = {c, -s, 0, b->middles[2 * world] + random_between(&b->random, -1.0f, 1.0f),
-                        s, c,  0, b->middles[2 * world + 1] + random_between(&b->random, -1.0f, 1.0f),
-                        0, 0,  1, random_between(&b->random, 0.4f, 2.4f)};
-  memcpy(m, at, sizeof at);
-}
-
-static void place_world(bench *b, uint32_t world) {
-  for (size_t k = 0; k < MODELS; k++)
-    for (size_t i = 0; i < b->plan.each; i++)
-      place_part(b, world, b->transforms + 12 * ((k * b->plan.worlds + world) * b->plan.each + i));
-}
-
-static void make_worlds(bench *b) {
-  const worlds_plan *p = &b->plan;
-  const size_t rays = (size_t)p->worlds * p->rays;
-  b->transforms = room((size_t)MODELS * p->worlds * p->each * 12 * sizeof *b->transforms);
-  b->middles = room((size_t)p->worlds * 2 * sizeof *b->middles);
-  b->rays = room(rays * sizeof *b->rays);
-  b->worlds = room(rays * sizeof *b->worlds);
-  b->hits = room(rays * sizeof *b->hits);
-  b->others = room(rays * sizeof *b->others);
-  for (uint32_t w = 0; w < p->worlds; w++) {
-    for (int k = 0; k < 2; k++)
-      b->middles[2 * w + (uint32_t)k] = random_between(&b->random, -0.4f * TERRAIN_SIZE, 0.4f * TERRAIN_SIZE);
-    place_world(b, w);
-    for (uint32_t i = 0; i < p->rays; i++) {
-      const float aside = 6.2831853f * (float)i / (float)p->rays, up = -0.6f + 0.8f * (float)(i % 8) / 8.0f;
-      b->rays[(size_t)w * p->rays + i] = (slab_ray){.origin = {b->middles[2 * w], b->middles[2 * w + 1], 1.4f},
-                                                    .direction = {cosf(aside), sinf(aside), up},
-                                                    .t_max = REACH};
-      b->worlds[(size_t)w * p->rays + i] = w + 1;
-    }
-  }
-}
-
 /* ---- ours ---- */
 
 static slab_mesh mesh_of(const scene_geometry *g) {
@@ -147,21 +79,22 @@ static slab_mesh mesh_of(const scene_geometry *g) {
 }
 
 static void open_ours(bench *b) {
-  const worlds_plan *p = &b->plan;
+  const worlds_plan *p = &b->frames.plan;
   const uint32_t n = p->worlds * p->each;
   uint32_t *of = room(n * sizeof *of);
   for (uint32_t i = 0; i < n; i++) of[i] = 1 + i / p->each;
   const slab_geometry_options options = {.worlds = of};
-  const slab_mesh ground = mesh_of(&b->terrain);
+  const slab_mesh ground = mesh_of(&b->frames.terrain);
   check(slab_scene_create(b->context, &b->scene), "a scene");
   check(slab_scene_set_worlds(b->scene, p->worlds), "worlds");
   check(slab_scene_add_mesh(b->scene, &ground, NULL, NULL), "the terrain");
   for (uint32_t k = 0; k < MODELS; k++) {
-    const slab_mesh mesh = mesh_of(&b->meshes[k]);
+    const slab_mesh mesh = mesh_of(&b->frames.meshes[k]);
     check(slab_scene_create(b->context, &b->models[k]), "a model");
     check(slab_scene_add_mesh(b->models[k], &mesh, NULL, NULL), "a model");
     check(slab_scene_commit(b->models[k], NULL), "a model");
-    check(slab_scene_add_instances(b->scene, b->models[k], b->transforms + 12 * (size_t)k * n, n, &options, &b->ids[k]),
+    check(slab_scene_add_instances(b->scene, b->models[k], b->frames.transforms + 12 * (size_t)k * n, n, &options,
+                                   &b->ids[k]),
           "parts");
   }
   check(slab_scene_commit(b->scene, NULL), "a commit");
@@ -169,25 +102,27 @@ static void open_ours(bench *b) {
 }
 
 static void move_ours(bench *b) {
-  const uint32_t n = MODELS * b->plan.worlds * b->plan.each;
-  check(slab_scene_move_instances(b->scene, b->ids, MODELS, b->transforms, n), "new transforms");
+  const uint32_t n = MODELS * b->frames.plan.worlds * b->frames.plan.each;
+  check(slab_scene_move_instances(b->scene, b->ids, MODELS, b->frames.transforms, n), "new transforms");
   check(slab_scene_commit(b->scene, NULL), "a commit");
 }
 
 static void move_one_of_ours(bench *b, uint32_t world) {
   uint32_t indices[64];
-  for (uint32_t i = 0; i < b->plan.each; i++) indices[i] = world * b->plan.each + i;
+  for (uint32_t i = 0; i < b->frames.plan.each; i++) indices[i] = world * b->frames.plan.each + i;
   for (uint32_t k = 0; k < MODELS; k++)
-    check(slab_scene_update_some_instances(b->scene, b->ids[k], indices,
-                                           b->transforms + 12 * ((size_t)k * b->plan.worlds + world) * b->plan.each,
-                                           b->plan.each),
+    check(slab_scene_update_some_instances(
+              b->scene, b->ids[k], indices,
+              b->frames.transforms + 12 * ((size_t)k * b->frames.plan.worlds + world) * b->frames.plan.each,
+              b->frames.plan.each),
           "new transforms");
   check(slab_scene_commit(b->scene, NULL), "a commit");
 }
 
 static void cast_ours(bench *b) {
-  const slab_cast_options options = {.worlds = b->worlds};
-  check(slab_closest(b->scene, b->rays, (size_t)b->plan.worlds * b->plan.rays, b->hits, &options), "a cast");
+  const slab_cast_options options = {.worlds = b->frames.worlds};
+  check(slab_closest(b->scene, b->frames.rays, (size_t)b->frames.plan.worlds * b->frames.plan.rays, b->hits, &options),
+        "a cast");
 }
 
 /* ---- sides ---- */
@@ -197,29 +132,29 @@ enum { OURS, SCENES, SCENES_PACKETS, ONE, ONE_PACKETS };
 static void move(bench *b, int nth) {
   if (nth == OURS) move_ours(b);
 #ifdef BENCH_EMBREE
-  if (nth != OURS && !embree_worlds_move(b->embree[nth >= ONE], b->transforms)) exit(1);
+  if (nth != OURS && !embree_worlds_move(b->embree[nth >= ONE], b->frames.transforms)) exit(1);
 #endif
 }
 
 static void move_one(bench *b, int nth, uint32_t world) {
   if (nth == OURS) move_one_of_ours(b, world);
 #ifdef BENCH_EMBREE
-  if (nth != OURS && !embree_worlds_move_one(b->embree[nth >= ONE], world, b->transforms)) exit(1);
+  if (nth != OURS && !embree_worlds_move_one(b->embree[nth >= ONE], world, b->frames.transforms)) exit(1);
 #endif
 }
 
 static void cast(bench *b, int nth) {
   if (nth == OURS) cast_ours(b);
 #ifdef BENCH_EMBREE
-  if (nth != OURS &&
-      !embree_worlds_cast(b->embree[nth >= ONE], nth == SCENES_PACKETS || nth == ONE_PACKETS, b->rays, b->others))
+  if (nth != OURS && !embree_worlds_cast(b->embree[nth >= ONE], nth == SCENES_PACKETS || nth == ONE_PACKETS,
+                                         b->frames.rays, b->others))
     exit(1);
 #endif
 }
 
 static void compare(bench *b, int nth) {
   size_t apart = 0;
-  for (size_t i = 0; i < (size_t)b->plan.worlds * b->plan.rays; i++) {
+  for (size_t i = 0; i < (size_t)b->frames.plan.worlds * b->frames.plan.rays; i++) {
     const float x = b->hits[i].t, y = b->others[i].t;
     apart += !(x == y || fabsf(x - y) <= AGREE);
   }
@@ -248,7 +183,7 @@ static void measure_one(bench *b, int nth, uint32_t world) {
 
 static void run(bench *b) {
   for (uint32_t round = 0; round <= b->rounds; round++) {
-    for (uint32_t w = 0; w < b->plan.worlds; w++) place_world(b, w);
+    worlds_frames_next(&b->frames);
     for (int k = 0; k < b->count; k++) {
       const int nth =
           k == 0 ? OURS : 1 + (k + (int)round) % (b->count - 1); /* ours first: others are compared with it */
@@ -257,14 +192,32 @@ static void run(bench *b) {
     }
   }
   for (uint32_t round = 0; round < b->rounds; round++) {
-    const uint32_t world = random_below(&b->random, b->plan.worlds);
-    place_world(b, world);
+    const uint32_t world = random_below(&b->frames.random, b->frames.plan.worlds);
+    worlds_frames_place(&b->frames, world);
     for (int nth = 0; nth < b->count; nth++) measure_one(b, nth, world);
   }
 }
 
-static void print(const bench *b) {
+/* ---- report ---- */
+
+static size_t ray_count(const bench *b) { return (size_t)b->frames.plan.worlds * b->frames.plan.rays; }
+
+static void save(const bench *b, const side *s, const timing_summary *frame) {
+  const timing_date date = timing_date_now();
+  const worlds_plan *p = &b->frames.plan;
+  if (b->csv == NULL) return;
+  fprintf(b->csv, "%s,\"%s\",\"%s\",\"%s\",%s,wall,%u,%u,%u,%s,%u,%d,%.4g,%.4g,%.4g,%.4g,%.4g,%zu\n", date.text,
+          b->device.name, b->device.driver, COMPILER, BENCH_COMMIT, p->worlds, MODELS * p->each, p->rays, s->name,
+          p->threads, s->frames.rounds, 1e3 * timing_summarise(&s->moves).median,
+          1e3 * timing_summarise(&s->casts).median, 1e3 * frame->median, 1e3 * frame->best,
+          1e3 * timing_summarise(&s->ones).median, s->apart);
+}
+
+/* Whether all sides answer alike whose coordinates are ours. One scene has large ones, which are rounded: a world whose
+ * rays begin at a surface has others all. */
+static bool print(const bench *b) {
   const timing_summary ours = timing_summarise(&b->sides[OURS].frames);
+  bool alike = true;
   printf("%-30s %10s %10s %10s %10s %8s %12s %8s\n", "ms: median", "move", "cast", "frame", "best", "ratio",
          "one world", "apart");
   for (int nth = 0; nth < b->count; nth++) {
@@ -273,68 +226,164 @@ static void print(const bench *b) {
     printf("%-30s %10.2f %10.2f %10.2f %10.2f %8.2f %12.4f %8zu\n", s->name, 1e3 * timing_summarise(&s->moves).median,
            1e3 * timing_summarise(&s->casts).median, 1e3 * frame.median, 1e3 * frame.best, frame.median / ours.median,
            1e3 * timing_summarise(&s->ones).median, s->apart);
+    save(b, s, &frame);
+    alike = alike && (nth >= ONE || (double)s->apart <= DIFFER_MAX * (double)ray_count(b));
   }
+  if (!alike) fprintf(stderr, BENCH_NAME ": too many rays apart\n");
+  fflush(stdout);
+  return alike;
 }
 
-static uint32_t number_of(const char *text, uint32_t most) {
-  char *end;
-  const unsigned long n = strtoul(text, &end, 10);
-  if (*end != '\0' || n == 0 || n > most) ended_ill(text, "is no such number");
+/* ---- one size ---- */
+
+/* Names without commas, for the CSV. by 16: rtcIntersect16 */
+static void open_sides(bench *b) {
+  b->hits = room(ray_count(b) * sizeof *b->hits);
+  b->others = room(ray_count(b) * sizeof *b->others);
+  open_ours(b);
+  b->sides[b->count++].name = "Slabcast: worlds";
+#ifdef BENCH_EMBREE
+  worlds_plan one = b->frames.plan;
+  one.apart = WORLDS_APART;
+  b->embree[0] = embree_worlds_open(&b->frames.plan, b->frames.transforms);
+  b->embree[1] = embree_worlds_open(&one, b->frames.transforms);
+  if (b->embree[0] == NULL || b->embree[1] == NULL) exit(1);
+  b->sides[b->count++].name = "Embree: a scene a world";
+  b->sides[b->count++].name = "Embree: a scene a world by 16";
+  b->sides[b->count++].name = "Embree: one scene";
+  b->sides[b->count++].name = "Embree: one scene by 16";
+#endif
+}
+
+static void close_sides(bench *b) {
+  slab_scene_destroy(b->scene);
+  for (int k = 0; k < MODELS; k++) slab_scene_destroy(b->models[k]);
+#ifdef BENCH_EMBREE
+  for (int i = 0; i < 2; i++) embree_worlds_close(b->embree[i]);
+#endif
+  free(b->hits);
+  free(b->others);
+}
+
+static worlds_plan plan_of(const worlds_options *o, const size *s) {
+  return (worlds_plan){
+      .worlds = s->worlds, .each = (s->parts + MODELS - 1) / MODELS, .rays = s->rays, .threads = o->threads};
+}
+
+static bool measure_size(const worlds_options *o, const size *s, slab_context *context, FILE *csv) {
+  static bench b;
+  const worlds_plan plan = plan_of(o, s);
+  b = (bench){.rounds = o->rounds, .context = context, .csv = csv};
+  check(slab_context_device(context, &b.device), "a device");
+  worlds_frames_open(&b.frames, &plan);
+  printf("%u worlds of %u instances of %d models of %d triangles, %u rays each, a terrain of %u\n", plan.worlds,
+         MODELS * plan.each, MODELS, WORLDS_MODEL_TRIANGLES, plan.rays, b.frames.terrain.count);
+  open_sides(&b);
+  run(&b);
+  const bool alike = print(&b);
+  close_sides(&b);
+  worlds_frames_close(&b.frames);
+  return alike;
+}
+
+static bool measure_all(const worlds_options *o) {
+  slab_context *context;
+  slab_device_info device;
+  FILE *csv = NULL;
+  bool good = csv_open(BENCH_NAME, o->csv, &csv);
+  if (!good) return false;
+  if (csv != NULL)
+    fprintf(csv,
+            "date,device,driver,compiler,commit,time,worlds,parts,rays,side,threads,rounds,move_ms,cast_ms,"
+            "frame_ms,best_ms,one_ms,apart\n");
+  check(slab_context_create(&(slab_context_options){.device = "0", .threads = o->threads}, &context), "a device");
+  check(slab_context_device(context, &device), "a device");
+  printf("%s, %u threads, commit " BENCH_COMMIT "\n", device.name, o->threads);
+#ifdef BENCH_EMBREE
+  printf("Embree %s, rtcIntersect1 and rtcIntersect16, %u threads\n", embree_version(), o->threads);
+#endif
+  for (int i = 0; i < o->size_count; i++) good = measure_size(o, &o->sizes[i], context, csv) && good;
+  slab_context_destroy(context);
+  return csv_close(BENCH_NAME, o->csv, csv) && good;
+}
+
+static void write_frames(const worlds_options *o) {
+  const worlds_plan plan = plan_of(o, &o->sizes[o->size_count - 1]);
+  worlds_frames frames;
+  worlds_frames_open(&frames, &plan);
+  worlds_frames_write(&frames, o->folder, o->rounds);
+  worlds_frames_close(&frames);
+}
+
+/* ---- options ---- */
+
+static uint32_t number_of(const char *text, char **end, uint32_t most) {
+  const unsigned long n = strtoul(text, end, 10);
+  if (*end == text || n == 0 || n > most) ended_ill(text, "is no such number");
   return (uint32_t)n;
 }
 
-static void read_arguments(bench *b, int argc, char **argv) {
+static uint32_t whole(const char *text, uint32_t most) {
+  char *end;
+  const uint32_t n = number_of(text, &end, most);
+  if (*end != '\0') ended_ill(text, "is no such number");
+  return n;
+}
+
+enum { PARTS_MOST = 32 * MODELS, RAYS_MOST = 1 << 20 };
+
+static void add_size(worlds_options *o, const char *text) {
+  char *end;
+  size *s = &o->sizes[o->size_count];
+  if (o->size_count++ == SIZES_MAX) ended_ill(text, "is one size too many");
+  s->worlds = number_of(text, &end, SLAB_WORLDS);
+  if (*end != 'x') ended_ill(text, "is no size, which is WORLDSxPARTSxRAYS");
+  s->parts = number_of(end + 1, &end, PARTS_MOST);
+  if (*end != 'x') ended_ill(text, "is no size, which is WORLDSxPARTSxRAYS");
+  s->rays = whole(end + 1, RAYS_MOST);
+}
+
+static void read_option(worlds_options *o, const char *name, const char *value) {
+  if (strcmp(name, "--worlds") == 0)
+    o->one.worlds = whole(value, SLAB_WORLDS);
+  else if (strcmp(name, "--parts") == 0)
+    o->one.parts = whole(value, PARTS_MOST);
+  else if (strcmp(name, "--rays") == 0)
+    o->one.rays = whole(value, RAYS_MOST);
+  else if (strcmp(name, "--rounds") == 0)
+    o->rounds = whole(value, ROUNDS_MAX);
+  else if (strcmp(name, "--threads") == 0)
+    o->threads = whole(value, 1024);
+  else if (strcmp(name, "--csv") == 0)
+    o->csv = value;
+  else if (strcmp(name, "--write") == 0)
+    o->folder = value;
+  else
+    ended_ill(name,
+              "is no option: --worlds, --parts, --rays, --rounds, --threads, each with a number, --csv FILE, "
+              "--write FOLDER");
+}
+
+static worlds_options read_arguments(int argc, char **argv) {
+  worlds_options o = {.one = {.worlds = 4096, .parts = 20, .rays = 64}, .threads = 2, .rounds = 9};
   for (int i = 1; i < argc; i++) {
-    const char *value = i + 1 < argc ? argv[i + 1] : "";
-    if (strcmp(argv[i], "--worlds") == 0)
-      b->plan.worlds = number_of(value, SLAB_WORLDS);
-    else if (strcmp(argv[i], "--parts") == 0)
-      b->plan.each = (number_of(value, 32 * MODELS) + MODELS - 1) / MODELS;
-    else if (strcmp(argv[i], "--rays") == 0)
-      b->plan.rays = number_of(value, 1 << 20);
-    else if (strcmp(argv[i], "--rounds") == 0)
-      b->rounds = number_of(value, ROUNDS_MAX);
-    else if (strcmp(argv[i], "--threads") == 0)
-      b->plan.threads = number_of(value, 1024);
-    else
-      ended_ill(argv[i], "is no option: --worlds, --parts, --rays, --rounds, --threads, each with a number");
+    if (argv[i][0] != '-') {
+      add_size(&o, argv[i]);
+      continue;
+    }
+    if (i + 1 == argc) ended_ill(argv[i], "has no value");
+    read_option(&o, argv[i], argv[i + 1]);
     i++;
   }
+  if (o.size_count == 0) o.sizes[o.size_count++] = o.one;
+  return o;
 }
 
 int main(int argc, char **argv) {
-  static bench b = {.plan = {.model_count = MODELS, .worlds = 4096, .each = 4, .rays = 64, .threads = 2}, .rounds = 9};
-  slab_device_info device;
-  read_arguments(&b, argc, argv);
-  b.random = random_seed(SEED);
-  make_meshes(&b);
-  make_worlds(&b);
-  check(slab_context_create(&(slab_context_options){.device = "0", .threads = b.plan.threads}, &b.context), "a device");
-  check(slab_context_device(b.context, &device), "a device");
-  open_ours(&b);
-  b.sides[b.count++].name = "slab_closest, worlds";
-#ifdef BENCH_EMBREE
-  worlds_plan one = b.plan;
-  one.apart = APART;
-  b.embree[0] = embree_worlds_open(&b.plan, b.transforms);
-  b.embree[1] = embree_worlds_open(&one, b.transforms);
-  if (b.embree[0] == NULL || b.embree[1] == NULL) return 1;
-  b.sides[b.count++].name = "Embree, a scene a world, 1";
-  b.sides[b.count++].name = "Embree, a scene a world, 16";
-  b.sides[b.count++].name = "Embree, one scene, 1";
-  b.sides[b.count++].name = "Embree, one scene, 16";
-  printf("Embree %s, rtcIntersect1 and rtcIntersect16, %u threads\n", embree_version(), b.plan.threads);
-#endif
-  printf("%s, %u threads; %u worlds of %u instances of %d models of %d triangles, %u rays each, a terrain of %u\n",
-         device.name, b.plan.threads, b.plan.worlds, MODELS * b.plan.each, MODELS, MODEL_TRIANGLES, b.plan.rays,
-         b.terrain.count);
-  run(&b);
-  print(&b);
-  slab_scene_destroy(b.scene);
-  for (int k = 0; k < MODELS; k++) slab_scene_destroy(b.models[k]);
-  slab_context_destroy(b.context);
-#ifdef BENCH_EMBREE
-  for (int i = 0; i < 2; i++) embree_worlds_close(b.embree[i]);
-#endif
-  return 0;
+  const worlds_options o = read_arguments(argc, argv);
+  if (o.folder != NULL) {
+    write_frames(&o);
+    return 0;
+  }
+  return measure_all(&o) ? 0 : 1;
 }
