@@ -60,7 +60,7 @@ MINGW_PACKAGE_PREFIX=mingw-w64-clang-aarch64 on "${windows[@]}" \
   "pacman -S --needed --noconfirm mingw-w64-clang-aarch64-gnuplot" plot
 
 there="demo, test, verify, python, bench, plot, install and clean"
-for command in card pictures asan tsan fuzz runtimes gate mutants plants prove package docs lint format "bench steps" "bench python"; do
+for command in card pictures asan tsan fuzz runtimes gate mutants plants prove package docs lint format "bench steps" "bench python" "bench worlds_python"; do
   # shellcheck disable=SC2086 # several words
   on "${mac[@]}" "dev: $command is for Linux; on macOS there are $there" $command
 done

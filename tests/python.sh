@@ -4,12 +4,15 @@
 #   package   an sdist of this tree, a wheel of that, repaired as one puts it up: its name, what is in it, its size; and
 #             the example by a bare Python with nothing but numpy, where no OpenCL is, and on the cards of the stand-in for
 #             NVIDIA's driver; the sdist where no clang is
-#   tests     python/tests on that wheel, beside trimesh and pyopencl; and arrays and kernels on a card, on the stand-ins
-#             for NVIDIA's driver and compiler that BUILD has, at once and with streams that run late and in any order
+#   tests     python/tests on that wheel, beside trimesh and pyopencl; the bench of worlds without its peers; and arrays
+#             and kernels on a card, on the stand-ins for NVIDIA's driver and compiler that BUILD has, at once and with
+#             streams that run late and in any order
 #   types     mypy --strict on the package and its examples; ruff on all that is Python there, and its format; hosted CI's
 #             files against the schema of such
 #   pictures  docs/examples.py on a new wheel: draws those of its arguments, else all
-#   bench     bench/python.py on a new wheel, with its options, beside Open3D, and trimesh with embreex
+#   bench_python, bench_worlds_python
+#             bench/python.py on a new wheel, with its options, beside Open3D, and trimesh with embreex; bench/worlds.py
+#             beside MuJoCo and Warp, on frames of BUILD/bin/bench_worlds
 #
 # `package` comes before tests and types. What is needed comes from PyPI into BUILD/python; where it does not, 77 skips
 # all.
@@ -132,11 +135,25 @@ tests() {
   install_wheel
   cd "$root"
   SLABCAST_PROGRAM=$build/bin/slabcast ask --durations=5
+  if [[ -x $build/bin/bench_worlds ]]; then worlds_alone; fi
   [[ -e $build/tests/cuda/standin/libcuda.so.1 ]] || return 0
   for late in 0 7; do
     LD_LIBRARY_PATH=$build/tests/cuda/nvrtc:$build/tests/cuda/standin:$build SLABCAST_BACKENDS=native,cuda \
       SLAB_CUDA_CARDS=2 SLAB_CUDA_LATE=$late ask python/tests/test_card.py python/tests/test_card_program.py
   done
+}
+
+# bench/worlds.py without peers: frames as bench_worlds made them, one thread and two alike, and rows for its CSV.
+worlds_alone() {
+  local said
+  rm -f "$here"/worlds*.csv
+  "$build/bin/bench_worlds" --rounds 1 --csv "$here/worlds.csv" 9x5x7 >"$here/log" || fail "$(<"$here/log")"
+  said=$("$here/tools/bin/python" bench/worlds.py "$build/bin/bench_worlds" --rounds 1 --threads 2 \
+    --csv "$here/worlds_python.csv" 9x5x7 33x10x16) || fail "bench/worlds.py: $said"
+  (($(grep -c '^Slabcast: Python .* 0$' <<<"$said") == 4)) || fail "bench/worlds.py: $said"
+  grep -q 'warp_groups is not measured: ' <<<"$said" || fail "bench/worlds.py says nothing of what is missing: $said"
+  head -qn 1 "$here/worlds.csv" "$here/worlds_python.csv" | uniq | wc -l | grep -qx 1 || fail "CSVs of worlds differ"
+  [[ $(awk -F, '{ print NF }' "$here"/worlds*.csv | uniq) == 18 ]] || fail "rows of worlds lack fields"
 }
 
 # What is installed, by pytest. Where all is skipped, that is a failure.
@@ -157,14 +174,19 @@ pictures() {
   "$here/tools/bin/python" "$root/docs/examples.py" "$build/bin" "$@"
 }
 
-bench() {
+# beside NAME [OPTION...]: bench/NAME.py on a new wheel, beside what bench/NAME.txt names.
+beside() {
+  local opponents=$here/opponents_$1
   package
-  fill "$here/opponents" "$root/bench/python.txt"
-  "$here/opponents/bin/pip" install -q --no-deps --force-reinstall "$here"/dist/*.whl
-  "$here/opponents/bin/python" "$root/bench/python.py" "$@"
+  fill "$opponents" "$root/bench/$1.txt"
+  "$opponents/bin/pip" install -q --no-deps --force-reinstall "$here"/dist/*.whl
+  "$opponents/bin/python" "$root/bench/$1.py" "${@:2}"
 }
 
+bench_python() { beside python "$@"; }
+bench_worlds_python() { beside worlds "$build/bin/bench_worlds" "$@"; }
+
 case $step in
-  package | tests | types | pictures | bench) "$step" "${@:3}" ;;
+  package | tests | types | pictures | bench_python | bench_worlds_python) "$step" "${@:3}" ;;
   *) fail "there is no step $step" ;;
 esac
