@@ -79,6 +79,24 @@ static slab_status change(moving *m, uint32_t at, unsigned how) {
   return shape_update_array(m->scene, MOVING_FIRST + at, g->kind, g->shapes, g->count);
 }
 
+enum { SOME_MOST = 8 };
+
+/* Replaces some shapes that follow each other. Where they are refused the old ones stay. */
+static slab_status change_some(moving *m, uint32_t at) {
+  moving_geometry *g = &m->of[at];
+  float kept[SOME_MOST * SHAPE_FLOATS_MOST];
+  if (g->removed || g->count == 0) return SLAB_OK;
+  const uint32_t first = random_below(&m->random, g->count), most = g->count - first;
+  const uint32_t count = 1 + random_below(&m->random, most < SOME_MOST ? most : SOME_MOST);
+  const size_t bytes = count * shape_floats(g->kind) * sizeof(float);
+  memcpy(kept, shape_of(g, first), bytes);
+  for (uint32_t i = first; i < first + count; i++) make_shape(m, g, i);
+  const slab_status status = shape_update_some(m->scene, MOVING_FIRST + at, g->kind, first, shape_of(g, first), count);
+  if (status != SLAB_INVALID_ARGUMENT) return status;
+  memcpy(shape_of(g, first), kept, bytes);
+  return SLAB_OK;
+}
+
 slab_status moving_step(moving *m, unsigned changes) {
   slab_status status = SLAB_OK;
   for (unsigned how = 1; how <= MOVING_ADD; how *= 2) {
@@ -89,7 +107,9 @@ slab_status moving_step(moving *m, unsigned changes) {
       if (how != MOVING_REMOVE || g == at) status = change(m, g, how);
     if (status != SLAB_OK) return status;
   }
-  return SLAB_OK;
+  for (int i = 0; (changes & MOVING_SOME) != 0 && i < 4 && status == SLAB_OK; i++)
+    status = change_some(m, random_below(&m->random, m->geometries));
+  return status;
 }
 
 /* ---- anew ---- */

@@ -16,7 +16,8 @@ typedef enum moving_change {
   MOVING_SWITCH = 4,  /* geometries are disabled and enabled */
   MOVING_REMOVE = 8,  /* a geometry is removed */
   MOVING_ADD = 16,    /* a geometry is added */
-  MOVING_ANY = 31
+  MOVING_ANY = 31,
+  MOVING_SOME = 32 /* ranges of shapes are replaced */
 } moving_change;
 
 typedef struct moving_geometry {

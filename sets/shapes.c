@@ -64,3 +64,17 @@ slab_status shape_update_array(slab_scene *scene, uint32_t geometry, slab_shape 
   }
   return SLAB_INVALID_ARGUMENT;
 }
+
+slab_status shape_update_some(slab_scene *scene, uint32_t geometry, slab_shape kind, uint32_t first, const void *shapes,
+                              uint32_t n) {
+  switch (kind) {
+#define SOME_OF_ARRAY(names) slab_scene_update_some_##names(scene, geometry, first, shapes, n)
+#define SOME_OF_MESH(names) slab_scene_update_some_vertices(scene, geometry, 3 * first, shapes, 3 * n)
+#define SOME_OF(shape, name, names, noun, rows, form, place, source) \
+  case shape:                                                        \
+    return SOME_OF_##source(names);
+    SHAPES(SOME_OF)
+#undef SOME_OF
+  }
+  return SLAB_INVALID_ARGUMENT;
+}

@@ -22,5 +22,8 @@ slab_status shape_add(slab_scene *scene, slab_shape kind, const void *shapes, ui
                       const slab_geometry_options *options);
 /* Replaces the n shapes of a geometry, triangles as a soup. */
 slab_status shape_update_array(slab_scene *scene, uint32_t geometry, slab_shape kind, const void *shapes, uint32_t n);
+/* The same of n shapes from number `first` on; of a mesh without indices, all vertices of these. */
+slab_status shape_update_some(slab_scene *scene, uint32_t geometry, slab_shape kind, uint32_t first, const void *shapes,
+                              uint32_t n);
 
 #endif

@@ -177,6 +177,12 @@ target_include_directories(test_collapsed PRIVATE fixtures ${PROJECT_SOURCE_DIR}
 target_link_libraries(test_collapsed PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
 slab_native_test(test_collapsed 1 8 16)
 
+# Ranges of primitives that change.
+add_executable(test_moves bvh/test_moves.c fixtures/harness.c)
+target_include_directories(test_moves PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
+target_link_libraries(test_moves PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
+slab_native_test(test_moves 8)
+
 # Instances that are rigid but for a scale.
 add_executable(test_scale geometry/test_scale.c fixtures/harness.c)
 target_include_directories(test_scale PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)

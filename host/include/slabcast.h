@@ -310,6 +310,28 @@ SLAB_API slab_status slab_scene_update_boxes(slab_scene *, uint32_t geometry, co
 SLAB_API slab_status slab_scene_update_obbs(slab_scene *, uint32_t geometry, const slab_obb *, uint32_t n);
 /** Replaces triangles. */
 SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
+/** Replaces n planes of a geometry, the first of them number `first`; the others stay. Where all that has changed since
+ * the last commit are ranges, few primitives in all, the next one takes time for these alone: it writes what they are
+ * and the bounds above them, on the processor by a BVH without instances or worlds; else it takes the way of an update
+ * of all. SLAB_INVALID_ARGUMENT as above, where the range is not the geometry's, and names what is refused by its index
+ * in the array. n = 0 changes nothing. What the geometry is made of is then in memory three times. */
+SLAB_API slab_status slab_scene_update_some_planes(slab_scene *, uint32_t geometry, uint32_t first, const slab_plane *,
+                                                   uint32_t n);
+/** The same of spheres. */
+SLAB_API slab_status slab_scene_update_some_spheres(slab_scene *, uint32_t geometry, uint32_t first,
+                                                    const slab_sphere *, uint32_t n);
+/** The same of axis-aligned boxes. */
+SLAB_API slab_status slab_scene_update_some_boxes(slab_scene *, uint32_t geometry, uint32_t first, const slab_box *,
+                                                  uint32_t n);
+/** The same of oriented boxes. */
+SLAB_API slab_status slab_scene_update_some_obbs(slab_scene *, uint32_t geometry, uint32_t first, const slab_obb *,
+                                                 uint32_t n);
+/** The same of a mesh's vertices, each three floats; indices stay. A mesh without indices has three a triangle. A
+ * vertex that some triangle has is refused as in an update of all, also where the mesh was added with skip_invalid. So
+ * is one of a triangle that was dropped, unless all its vertices are in the range: the others are not known any more.
+ */
+SLAB_API slab_status slab_scene_update_some_vertices(slab_scene *, uint32_t geometry, uint32_t first,
+                                                     const float *vertices, uint32_t n);
 /** Places a model n times: a committed scene of the same context, which may have instances itself, on at most 4 levels.
  * transforms: n affine maps from the model's space to the scene's, each 12 floats, the rows of a 3x4 matrix. They are
  * copied. An instance takes as many consecutive geometry ids as the model has; *geometry (NULL: not wanted) receives
@@ -378,9 +400,10 @@ typedef enum slab_tree { SLAB_TREE_DEFAULT, SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB
 
 /** What a commit does with the BVH of the last one. A refit gives its nodes new bounds. It takes a fraction of the time
  * of a build, and rays take longer the more the scene has changed in shape. AUTO refits until the cost that rays can
- * expect (sah_cost) passes 1.3 of what it was after the last build, and then builds. REFIT refits at any cost. Where
- * the BVH does not hold the scene, both build: a geometry was added; a box became finite that was infinite in x or y,
- * or the reverse; what was disabled or never hit at the last build is there now. */
+ * expect (sah_cost) passes 1.3 of what it was after the last build, and then builds; where ranges alone have moved,
+ * some of their primitives go to other leaves before that. REFIT refits at any cost. Where the BVH does not hold the
+ * scene, both build: a geometry was added; a box became finite that was infinite in x or y, or the reverse; what was
+ * disabled or never hit at the last build is there now. */
 typedef enum slab_update { SLAB_UPDATE_AUTO, SLAB_UPDATE_REFIT, SLAB_UPDATE_REBUILD } slab_update;
 
 /** How a scene is laid out. It never changes an answer, only the speed. */

@@ -14,6 +14,7 @@
 #include "slabcast.h"
 
 typedef struct geometry_values geometry_values;
+struct tree_places;
 struct world_lists;
 struct world_state;
 
@@ -22,7 +23,7 @@ typedef struct bvh_layout {
   void *nodes; /* bvh_nodes or compressed_nodes, the root first */
   size_t node_bytes;
   float *blocks;
-  size_t floats;
+  size_t floats, room; /* room: of floats those at the end, zero, that no block has */
   bvh_outside outside[OUTSIDE_LISTS];
   uint32_t collapsed_root; /* of the BVH over collapsed triangles, which points alone find; 0: there are none */
   uint32_t depth, stack;   /* of the deeper BVH; stack: entries that a traversal can need */
@@ -81,6 +82,7 @@ typedef struct snapshot {
   double built_cost;      /* sah_cost after the last build, which refits are held against */
   cast_uniforms uniforms; /* of a cast without options */
   slab_scene_stats stats;
+  struct tree_places *places; /* of whoever commits: where primitives lie (layout/places.h); NULL: nobody asked yet */
   _Atomic(struct boundary *) boundary; /* NULL: nobody asked for it yet (scene/boundary.h) */
   struct snapshot *older;              /* of those that were replaced and may still be read */
   uint32_t crowd;                      /* readers without a place of their own (scene.h) */

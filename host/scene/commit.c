@@ -9,6 +9,7 @@
 #include "os/clock.h"
 #include "os/thread.h"
 #include "scene/models.h"
+#include "scene/moves.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
 #include "scene/worlds.h"
@@ -115,6 +116,12 @@ static bool models_changed(const slab_scene *scene, const snapshot *last) {
   return false;
 }
 
+/* Whether the next commit of moves alone may write them to a snapshot. */
+static bool may_rest(const slab_scene *scene, const snapshot *s) {
+  if (s->lists == NULL) return moves_may_follow(scene, s);
+  return s->lists == atomic_load(&scene->committed)->lists;
+}
+
 /* Frees snapshots that nobody reads any more. */
 static void forget_replaced(slab_scene *scene) {
   for (snapshot **at = &scene->replaced; *at != NULL;) {
@@ -124,7 +131,7 @@ static void forget_replaced(slab_scene *scene) {
       continue;
     }
     *at = s->older;
-    if (scene->resting == NULL && s->lists != NULL && s->lists == atomic_load(&scene->committed)->lists) {
+    if (scene->resting == NULL && may_rest(scene, s)) {
       scene->resting = s;
       s->older = NULL;
     } else if (s->moves) {
@@ -139,14 +146,16 @@ void scene_publish(slab_scene *scene, snapshot *next) {
   snapshot *last = atomic_exchange(&scene->committed, next);
   scene->changed = scene->grown = scene->rearranged = false;
   next->frame = ++scene->frame;
-  if (scene->resting != NULL && scene->resting->lists != next->lists) {
+  if (scene->resting != NULL && !may_rest(scene, scene->resting)) {
     snapshot_destroy(scene->resting);
     scene->resting = NULL;
   }
-  if (last == NULL) return;
-  last->older = scene->replaced;
-  scene->replaced = last;
-  forget_replaced(scene);
+  if (last != NULL) {
+    last->older = scene->replaced;
+    scene->replaced = last;
+    forget_replaced(scene);
+  }
+  moves_forget(scene, next->places != NULL); /* which no other commit looks for */
 }
 
 /* ---- committing ---- */
@@ -164,9 +173,6 @@ static slab_status build(const slab_scene *scene, slab_tree tree, snapshot **mad
     snapshot_destroy(s);
   return status;
 }
-
-/* Rays on a BVH of this much more expected cost than after its build take longer than a build is worth. */
-#define COST_MOST 1.3
 
 /* Refits the last BVH. Leaves *made where it does not hold the scene any more, or would cost too much. */
 static slab_status refit(slab_scene *scene, slab_update update, snapshot **made) {
@@ -191,7 +197,7 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
     scene->spare = (bvh_layout){0};
     status = bvh_layout_refit(s, last, &t, &holds);
   }
-  holds = holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost);
+  holds = holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= REFIT_COST_MOST * s->built_cost);
   if (status == SLAB_OK && holds && s->has_instances) status = assembly_append(s, NULL, &t);
   if (status == SLAB_OK && holds) {
     status = snapshot_upload_tree(s, &t);
@@ -220,6 +226,23 @@ static bool may_refit(const slab_scene *scene, const slab_build_options *options
          options->update != SLAB_UPDATE_REBUILD && options->tree != SLAB_TREE_FLAT;
 }
 
+/* Brings the last BVH up to date. Leaves *made where it does not hold the scene. */
+static slab_status renew(slab_scene *scene, slab_update update, snapshot **made) {
+  bool builds = false;
+  slab_status status = SLAB_OK;
+  if (moves_are_all(scene)) status = moves_make(scene, update, made, &builds);
+  return status == SLAB_OK && *made == NULL && !builds ? refit(scene, update, made) : status;
+}
+
+static void finish(snapshot *s, bool frame, double begin) {
+  if (frame)
+    frames_finish(s, begin);
+  else if (s->places != NULL)
+    moves_finish(s, begin);
+  else
+    snapshot_finish(s, begin);
+}
+
 static slab_status check_options(const slab_build_options *o) {
   if ((unsigned)o->tree > SLAB_TREE_HIGH)
     return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: tree is %d, not a slab_tree", (int)o->tree);
@@ -241,15 +264,13 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   if (last != NULL && !scene->changed && options->update != SLAB_UPDATE_REBUILD && !models_changed(scene, last))
     return SLAB_OK;
   snapshot *next = NULL;
+  moves_settle(scene);
   const bool frame = is_frame(scene, options);
   if (frame) status = frames_make(scene, &next);
-  if (!frame && may_refit(scene, options)) status = refit(scene, options->update, &next);
+  if (!frame && may_refit(scene, options)) status = renew(scene, options->update, &next);
   if (status == SLAB_OK && next == NULL) status = build(scene, options->tree, &next);
   if (status != SLAB_OK) return status;
-  if (frame)
-    frames_finish(next, begin);
-  else
-    snapshot_finish(next, begin);
+  finish(next, frame, begin);
   for (uint32_t g = 0; g < next->geometries; g++)
     if (next->values[g] != NULL) values_drop_copy(&next->values[g]->copy); /* the device has them in its blocks */
   scene_publish(scene, next);

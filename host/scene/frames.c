@@ -10,6 +10,7 @@
 #include "device/context.h"
 #include "layout/layout.h"
 #include "os/clock.h"
+#include "scene/copies.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
 #include "scene/worlds.h"
@@ -53,62 +54,17 @@ static void write_moved(const slab_scene *scene, snapshot *to, frame_worlds *mov
 
 /* ---- snapshots ---- */
 
-static slab_status copy_arrays(const snapshot *from, snapshot *to) {
-  const size_t states = worlds_states_size(from->worlds);
-  bvh_layout *t = &to->bvh;
-  *t = from->bvh;
-  t->nodes = bvh_allocate(t->node_bytes, 1);
-  t->blocks = bvh_allocate(t->floats + 1, sizeof *t->blocks);
-  to->world_states = bvh_allocate(states, 1);
-  if (t->nodes == NULL || t->blocks == NULL || to->world_states == NULL)
-    return fail_memory(t->node_bytes + t->floats * sizeof *t->blocks + states, "the scene's worlds");
-  pool_copy(from->context->threads, t->nodes, from->bvh.nodes, t->node_bytes);
-  pool_copy(from->context->threads, t->blocks, from->bvh.blocks, t->floats * sizeof *t->blocks);
-  memcpy(to->world_states, from->world_states, states);
-  return SLAB_OK;
-}
-
-/* Takes what a snapshot shares with another. */
-static void share(const snapshot *from, snapshot *to) {
-  to->lists = worlds_retain(from->lists);
-  for (uint32_t g = 0; g < from->geometries; g++) {
-    to->values[g] = from->values[g];
-    if (to->values[g] != NULL) to->values[g]->references++;
-    if (from->groups[g] != NULL) {
-      to->groups[g] = from->groups[g];
-      to->groups[g]->references++;
-    }
-    model_share(&from->models[g], &to->models[g]);
-  }
-}
-
 /* A snapshot that is like another, in arrays of its own. *made: also after a failure, to be destroyed. */
-static slab_status copy_snapshot(const snapshot *from, snapshot **made) {
-  snapshot *s = *made = snapshot_create(from->context, from->entries);
-  if (s == NULL) return fail_memory(from->entries * sizeof *s->table, "the geometry table");
-  snapshot kept = *s;
-  *s = *from;
-  s->table = kept.table;
-  s->values = kept.values;
-  s->states = kept.states;
-  s->models = kept.models;
-  s->groups = kept.groups;
-  s->world_states = NULL;
-  s->boundary = NULL;
-  s->older = NULL;
-  s->crowd = 0;
-  atomic_init(&s->held, 0);
-  s->bvh.nodes = s->bvh.blocks = NULL;
-  memcpy(s->table, from->table, from->entries * sizeof *s->table);
-  share(from, s);
-  slab_status status = copy_arrays(from, s);
-  return status == SLAB_OK ? worlds_take_groups(s) : status;
-}
-
-static slab_status upload(snapshot *s) {
-  s->stats.device_bytes = 0;
-  const bvh_layout t = s->bvh;
-  return snapshot_upload_tree(s, &t);
+static slab_status copy_worlds(const snapshot *from, snapshot **made) {
+  const size_t states = worlds_states_size(from->worlds);
+  bvh_layout none = {0};
+  slab_status status = snapshot_copy(from, from->bvh.floats, &none, made);
+  snapshot *s = *made;
+  if (status != SLAB_OK) return status;
+  s->world_states = bvh_allocate(states, 1);
+  if (s->world_states == NULL) return fail_memory(states, "the scene's worlds");
+  memcpy(s->world_states, from->world_states, states);
+  return worlds_take_groups(s);
 }
 
 /* Writes the worlds to a device that has copies of the arrays. */
@@ -135,7 +91,7 @@ static slab_status upload_again(snapshot *s, const frame_worlds *moved) {
     if (!done) of->release(&s->context->devices[i], &s->states[i]);
     uploaded = uploaded && done;
   }
-  return uploaded ? SLAB_OK : upload(s);
+  return uploaded ? SLAB_OK : snapshot_upload_copy(s);
 }
 
 slab_status frames_make(slab_scene *scene, snapshot **made) {
@@ -145,10 +101,10 @@ slab_status frames_make(slab_scene *scene, snapshot **made) {
   slab_status status = SLAB_OK;
   frame_worlds moved;
   scene->resting = NULL;
-  if (is_new) status = copy_snapshot(last, &s);
+  if (is_new) status = copy_worlds(last, &s);
   if (status == SLAB_OK) {
     write_moved(scene, s, &moved);
-    status = is_new ? upload(s) : upload_again(s, &moved);
+    status = is_new ? snapshot_upload_copy(s) : upload_again(s, &moved);
   }
   if (status != SLAB_OK) {
     snapshot_destroy(s);

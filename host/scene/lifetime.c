@@ -5,6 +5,7 @@
 #include "device/backend.h"
 #include "device/context.h"
 #include "layout/layout.h"
+#include "layout/places.h"
 #include "os/memory.h"
 #include "os/thread.h"
 #include "scene/boundary.h"
@@ -43,6 +44,7 @@ void snapshot_destroy(snapshot *s) {
     model_drop(&s->models[g]);
   }
   worlds_release(s->lists);
+  places_release(s->places);
   os_free(s->world_states);
   free(s->models);
   free(s->groups);
@@ -120,6 +122,7 @@ void slab_scene_destroy(slab_scene *scene) {
   layout_free_arrays(&scene->spare);
   snapshot_destroy(scene->resting);
   free(scene->moved_in);
+  free(scene->moves.list);
   for (uint32_t g = 0; g < scene->geometries; g++) {
     values_release(scene->added[g].values);
     instances_release(scene->added[g].group);

@@ -9,6 +9,7 @@
 #include "data/types.h"
 #include "device/context.h"
 #include "os/thread.h"
+#include "scene/moves.h"
 #include "scene/worlds.h"
 
 /* ---- creating and destroying ---- */
@@ -204,6 +205,50 @@ slab_status scene_update(slab_scene *scene, uint32_t geometry, addition *a) {
   scene->changed = scene->rearranged = true;
   return SLAB_OK;
 }
+
+/* ---- changing a range ---- */
+
+slab_status scene_update_range(slab_scene *scene, values_range *r) {
+  added_geometry *of = NULL;
+  slab_status status = scene_check(scene, r->function);
+  if (status == SLAB_OK && r->values == NULL && r->count > 0)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", r->function, r->count);
+  if (status == SLAB_OK) status = find(scene, r->function, r->geometry, &of);
+  if (status != SLAB_OK) return status;
+  if (of->kind != (uint32_t)r->kind) return fail_kind(r->function, r->geometry, of->kind, noun_of((uint32_t)r->kind));
+  ARITHMETIC callers = arithmetic_begin();
+  status = values_range_accept(of->values, of->count, r);
+  if (status != SLAB_OK || r->count == 0) return status;
+  geometry_values *own = values_own(scene->context->threads, of->values, r->kind, of->count);
+  if (own == NULL) return fail_memory(of->values->floats * sizeof(float), "geometry");
+  of->values = own;
+  status = moves_reserve(scene, own, r);
+  if (status != SLAB_OK) return status;
+  values_range_put(own, r);
+  moves_note(scene, (uint32_t)(of - scene->added), r);
+  return SLAB_OK;
+}
+
+/* slab_scene_update_some_planes, slab_scene_update_some_spheres and so on. Of a mesh they are vertices: below. */
+#define UPDATE_SOME_OF_MESH(shape, name, names, noun)
+#define UPDATE_SOME_OF_ARRAY(shape, name, names, noun)                                                           \
+  slab_status slab_scene_update_some_##names(slab_scene *scene, uint32_t geometry, uint32_t first,               \
+                                             const slab_##name *shapes, uint32_t n) {                            \
+    values_range r = {"slab_scene_update_some_" #names, noun, shape, geometry, first, n, (const float *)shapes}; \
+    return scene_update_range(scene, &r);                                                                        \
+  }
+#define UPDATE_SOME_OF(shape, name, names, noun, rows, form, place, source) \
+  UPDATE_SOME_OF_##source(shape, name, names, noun)
+SHAPES(UPDATE_SOME_OF)
+#undef UPDATE_SOME_OF
+
+slab_status slab_scene_update_some_vertices(slab_scene *scene, uint32_t geometry, uint32_t first, const float *vertices,
+                                            uint32_t n) {
+  values_range r = {"slab_scene_update_some_vertices", "vertex", SLAB_TRIANGLE, geometry, first, n, vertices};
+  return scene_update_range(scene, &r);
+}
+
+/* ---- changing all ---- */
 
 /* slab_scene_update_planes, slab_scene_update_spheres and so on. */
 #define UPDATE_OF_MESH(shape, name, names, noun)

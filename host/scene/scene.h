@@ -8,7 +8,7 @@
 #include "os/thread.h"
 #include "record/snapshot.h"
 #include "scene/models.h"
-#include "shapes/values.h"
+#include "shapes/range.h"
 
 /* Maximum primitives of a scene: global primitive ids must stay below SLAB_INVALID and SLAB_MISS. */
 #define SCENE_PRIMITIVES 0xFFFFFFF0u
@@ -31,21 +31,40 @@ typedef struct reader_place {
   char apart[OS_CACHE_LINE - sizeof(void *)];
 } reader_place;
 
+/* Rays on a BVH of this much more expected cost than after its build take longer than a build is worth. */
+#define REFIT_COST_MOST 1.3
+
+/* Elements of a geometry's values (shapes/range.h) that one commit changed. */
+typedef struct moved_run {
+  uint64_t frame;                  /* the number of that commit */
+  uint32_t geometry, first, count; /* geometry: the index in the list; or MOVED_LEAF, of which first is the place */
+} moved_run;
+#define MOVED_LEAF UINT32_MAX /* it has other primitives (layout/places.h) */
+
+/* What ranges have changed since some commit (moves.h), in the order of commits. */
+typedef struct moved_list {
+  moved_run *list;
+  uint32_t count, room;
+  uint64_t since;    /* all that the commits after this one have changed is there */
+  uint64_t elements; /* of all runs */
+} moved_list;
+
 /* Whoever builds a scene, one thread at a time, has it but for what readers may load. */
 struct slab_scene {
   atomic_uint references; /* of its creator, and of scenes that have it as a model */
   slab_context *context;
   added_geometry *added; /* in the order of their ids */
   uint32_t geometries, capacity;
-  uint64_t ids;                  /* given so far */
-  bool is_model;                 /* scenes have it as a model: its ids are all given, and it has no worlds */
-  uint32_t worlds;               /* declared */
-  uint64_t primitives;           /* of geometries that are not removed */
-  bool changed, grown;           /* since the last commit: in any way; by a geometry */
-  bool rearranged;               /* in another way than by moves of instances that worlds list */
-  uint64_t frame;                /* commits so far */
-  uint64_t *moved_in;            /* of each world the number of the commit that has its last move */
-  snapshot *resting;             /* of a scene with worlds, replaced: the next one may take its arrays over */
+  uint64_t ids;        /* given so far */
+  bool is_model;       /* scenes have it as a model: its ids are all given, and it has no worlds */
+  uint32_t worlds;     /* declared */
+  uint64_t primitives; /* of geometries that are not removed */
+  bool changed, grown; /* since the last commit: in any way; by a geometry */
+  bool rearranged;     /* in another way than by moves: of instances that worlds list, or of ranges that are listed */
+  uint64_t frame;      /* commits so far */
+  uint64_t *moved_in;  /* of each world the number of the commit that has its last move */
+  moved_list moves;
+  snapshot *resting;             /* replaced: the next commit of moves alone may write those to it */
   _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */
   bvh_layout spare;              /* arrays of a BVH that was refitted and is gone, for the next refit */
   snapshot *replaced;            /* those before it, the newest first, that may still be read */
@@ -111,6 +130,8 @@ void scene_append(slab_scene *, const added_geometry *, uint64_t ids);
 slab_status scene_reserve(slab_scene *, uint32_t geometries);
 /* Replaces the primitives of a geometry. The scene does not change before every primitive is accepted. */
 slab_status scene_update(slab_scene *, uint32_t geometry, addition *);
+/* The same of a range. */
+slab_status scene_update_range(slab_scene *, values_range *);
 /* The same of transforms. */
 slab_status scene_update_instances(slab_scene *, const char *function, uint32_t geometry, const float *transforms,
                                    uint32_t n);

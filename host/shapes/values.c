@@ -40,12 +40,14 @@ void values_release(geometry_values *v) {
   values_drop_copy(&v->copy);
   values_indices_release(v->indices);
   os_free(v->values);
+  free(v->parts);
   free(v);
 }
 
 void values_indices_release(mesh_indices *m) {
   if (m == NULL || --m->references > 0) return;
   values_drop_copy(&m->copy);
+  free(m->users);
   free(m);
 }
 

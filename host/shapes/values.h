@@ -1,5 +1,5 @@
-/* The primitives of a geometry as the library keeps them, accepted and measured. Scene and snapshots share them, so
- * they do not change once they are made: an update makes others. */
+/* The primitives of a geometry as the library keeps them, accepted and measured. Scene and snapshots share them, and
+ * what is shared does not change: an update makes others. One of a range (range.h) changes what its owner has alone. */
 #ifndef SLABCAST_SHAPES_VALUES_H
 #define SLABCAST_SHAPES_VALUES_H
 
@@ -33,8 +33,15 @@ typedef struct mesh_indices {
   bool dense;         /* every index is in range, every vertex is used, and there are no more vertices than corners */
   uint32_t collapsed; /* triangles that have a vertex twice */
   device_copy copy;   /* of the list, from the first refit on a device on */
+  uint32_t *users;    /* of vertex k those from users[k] to users[k + 1], each a triangle, behind users[vertex_count];
+                         NULL until a range of vertices changes (range.h). Triangles with an index out of range are none */
   uint32_t list[];
 } mesh_indices;
+
+/* The bounds of some elements of values, as those of all. */
+typedef struct values_part {
+  float lower[3], upper[3];
+} values_part;
 
 typedef struct geometry_values geometry_values;
 struct geometry_values {
@@ -53,6 +60,9 @@ struct geometry_values {
   float *values;            /* with room for one float more, which vectors of four read */
   mesh_indices *indices;    /* NULL: none were given */
   device_copy copy;         /* of a mesh's vertices, 12 bytes each, from an update by a buffer to its commit */
+  values_part *parts;       /* of each so many elements (range.h); NULL: no range of them has changed */
+  uint32_t elements;        /* that the parts are of */
+  bool unsettled;           /* lower and upper are older than the parts */
 };
 
 /* The world of a geometry's primitives; NULL: it is removed. */

@@ -271,6 +271,7 @@ static void contexts_are_independent(void **state) {
 /* ---- threads that cast while another one commits ---- */
 
 enum { SIDE = 36, TILES = SIDE * SIDE, FRAMES = 60, FRAMES_SEEN = 3, HEIGHT = 1 << 20, WATCHERS = 4 };
+enum { SOME_TILES = 500 }; /* so few that two commits of them all are worth writing alone */
 
 /* In frame k the top of every tile is at height k. */
 static void tiles_at(slab_box *tiles, uint32_t frame) {
@@ -284,6 +285,7 @@ typedef struct watcher {
   os_thread thread;
   slab_scene *scene;
   atomic_bool *over;
+  uint32_t tiles;
   const char *wrong; /* NULL: nothing */
   atomic_uint seen;  /* changes of the frame */
 } watcher;
@@ -298,7 +300,7 @@ static void *watch(void *argument) {
   for (uint32_t i = 0; i < TILES; i++)
     rays[i] = (slab_ray){{(float)(i % SIDE) + 0.5f, (float)(i / SIDE) + 0.5f, HEIGHT}, 0, {0, 0, -1}, INFINITY};
   for (int round = 0; w->wrong == NULL && !atomic_load(w->over); round++) {
-    const size_t n = round % 2 == 0 ? TILES : 7;
+    const size_t n = round % 2 == 0 ? w->tiles : 7;
     if (slab_nearest(w->scene, rays, n, hits, NULL) != SLAB_OK) w->wrong = "a cast failed";
     const uint32_t frame = (uint32_t)((float)HEIGHT - hits[0].t);
     for (size_t i = 0; i < n; i++)
@@ -317,8 +319,15 @@ static bool all_have_seen_some(const watcher *watchers) {
   return true;
 }
 
-static void casts_see_whole_frames_while_another_thread_commits(void **state) {
-  (void)state;
+/* All tiles move, all in one call or in two ranges. */
+static slab_status move_tiles(slab_scene *scene, const slab_box *tiles, uint32_t count, bool ranges) {
+  const uint32_t half = count / 2;
+  if (!ranges) return slab_scene_update_boxes(scene, 0, tiles, count);
+  const slab_status status = slab_scene_update_some_boxes(scene, 0, half, tiles + half, count - half);
+  return status == SLAB_OK ? slab_scene_update_some_boxes(scene, 0, 0, tiles, half) : status;
+}
+
+static void frames_are_whole(uint32_t count, bool ranges) {
   slab_context *context = harness_context();
   slab_scene *scene = NULL;
   slab_box tiles[TILES];
@@ -326,18 +335,20 @@ static void casts_see_whole_frames_while_another_thread_commits(void **state) {
   watcher watchers[WATCHERS] = {0};
   tiles_at(tiles, 0);
   assert_ok(slab_scene_create(context, &scene));
-  assert_ok(slab_scene_add_boxes(scene, tiles, TILES, NULL, NULL));
+  assert_ok(slab_scene_add_boxes(scene, tiles, count, NULL, NULL));
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
   for (int i = 0; i < WATCHERS; i++) {
     watchers[i].scene = scene;
+    watchers[i].tiles = count;
     watchers[i].over = &over;
     assert_int_equal(os_thread_start(&watchers[i].thread, watch, &watchers[i]), 0);
   }
   for (uint32_t frame = 1, added = 0; frame <= FRAMES || !all_have_seen_some(watchers); frame++) {
-    const slab_build_options how = {.tree = SLAB_TREE_FAST, .update = (slab_update)(frame % 3)};
+    const slab_build_options how = {.tree = SLAB_TREE_FAST,
+                                    .update = ranges ? SLAB_UPDATE_REFIT : (slab_update)(frame % 3)};
     tiles_at(tiles, frame);
-    assert_ok(slab_scene_update_boxes(scene, 0, tiles, TILES));
-    if (frame % 8 == 0) assert_ok(slab_scene_add_boxes(scene, NULL, 0, NULL, &added));
+    assert_ok(move_tiles(scene, tiles, count, ranges && frame % 16 != 0));
+    if (frame % 8 == 0 && !ranges) assert_ok(slab_scene_add_boxes(scene, NULL, 0, NULL, &added));
     assert_ok(slab_scene_commit(scene, &how));
     if (frame % 8 == 4 && added > 0) assert_ok(slab_scene_remove(scene, added));
   }
@@ -348,6 +359,16 @@ static void casts_see_whole_frames_while_another_thread_commits(void **state) {
   }
   slab_scene_destroy(scene);
   slab_context_destroy(context);
+}
+
+static void casts_see_whole_frames_while_another_thread_commits(void **state) {
+  (void)state;
+  frames_are_whole(TILES, false);
+}
+
+static void casts_see_whole_frames_while_another_thread_moves_ranges(void **state) {
+  (void)state;
+  frames_are_whole(SOME_TILES, true);
 }
 
 /* The same tiles as a model, which moves up while the scene that it stands in moves it down: it is at height 0. */
@@ -499,6 +520,7 @@ int main(void) {
       cmocka_unit_test(open_scene_keeps_its_context_for_adding_and_commit),
       cmocka_unit_test(contexts_are_independent),
       cmocka_unit_test(casts_see_whole_frames_while_another_thread_commits),
+      cmocka_unit_test(casts_see_whole_frames_while_another_thread_moves_ranges),
       cmocka_unit_test(casts_see_whole_instances_while_other_threads_commit),
       cmocka_unit_test(casts_end_on_the_frame_they_began_with),
   };

@@ -90,6 +90,11 @@ MOVING_TEST(wide_trees_are_refitted_to_any_update, WIDE, SLAB_TREE_FAST, SLAB_UP
 MOVING_TEST(wide_trees_are_refitted_to_what_is_switched, WIDE, SLAB_TREE_FAST, SLAB_UPDATE_REFIT,
             MOVING_SHIFT | MOVING_SWITCH | MOVING_REMOVE)
 MOVING_TEST(wide_trees_follow_any_change, WIDE, SLAB_TREE_FAST, SLAB_UPDATE_AUTO, MOVING_ANY)
+MOVING_TEST(wide_trees_follow_ranges, WIDE, SLAB_TREE_FAST, SLAB_UPDATE_AUTO, MOVING_SOME)
+MOVING_TEST(wide_trees_are_refitted_to_ranges, WIDE, SLAB_TREE_HIGH, SLAB_UPDATE_REFIT, MOVING_SOME)
+MOVING_TEST(wide_trees_follow_ranges_and_others, WIDE, SLAB_TREE_FAST, SLAB_UPDATE_AUTO, MOVING_ANY | MOVING_SOME)
+MOVING_TEST(compressed_trees_follow_ranges, COMPRESSED, SLAB_TREE_FAST, SLAB_UPDATE_AUTO, MOVING_SOME)
+MOVING_TEST(flat_scenes_follow_ranges, DEFAULT, SLAB_TREE_FLAT, SLAB_UPDATE_AUTO, MOVING_SOME)
 MOVING_TEST(wide_trees_are_rebuilt, WIDE, SLAB_TREE_FAST, SLAB_UPDATE_REBUILD, MOVING_ANY)
 MOVING_TEST(compressed_trees_are_refitted_to_small_moves, COMPRESSED, SLAB_TREE_HIGH, SLAB_UPDATE_REFIT, MOVING_SHIFT)
 MOVING_TEST(compressed_trees_are_refitted_to_any_update, COMPRESSED, SLAB_TREE_FAST, SLAB_UPDATE_REFIT,
@@ -567,7 +572,7 @@ static void a_refused_update_names_the_primitive_and_changes_nothing(void **stat
 /* ---- packing ---- */
 
 /* Whatever was removed and disabled: the copy answers alike, and takes the same changes. */
-static void packed(slab_layout layout, slab_update update) {
+static void packed(slab_layout layout, slab_update update, unsigned changes) {
   random_state random = harness_seeded(__func__);
   const slab_build_options build = {.tree = SLAB_TREE_FAST, .update = update};
   slab_context *context = harness_shared(layout);
@@ -576,7 +581,7 @@ static void packed(slab_layout layout, slab_update update) {
   assert_ok(slab_scene_commit(m.scene, &build));
   for (int step = 0; step < STEPS; step++) {
     size_t size = 0;
-    assert_ok(moving_step(&m, MOVING_SHIFT | MOVING_SWITCH | MOVING_REMOVE));
+    assert_ok(moving_step(&m, changes));
     assert_ok(slab_scene_commit(m.scene, &build));
     assert_ok(slab_scene_pack(m.scene, NULL, 0, &size));
     void *bytes = harness_room(size);
@@ -592,9 +597,11 @@ static void packed(slab_layout layout, slab_update update) {
 
 static void changed_scenes_can_be_packed(void **state) {
   (void)state;
-  packed(SLAB_LAYOUT_WIDE, SLAB_UPDATE_REFIT);
-  packed(SLAB_LAYOUT_WIDE, SLAB_UPDATE_REBUILD);
-  packed(SLAB_LAYOUT_COMPRESSED, SLAB_UPDATE_AUTO);
+  const unsigned changes = MOVING_SHIFT | MOVING_SWITCH | MOVING_REMOVE;
+  packed(SLAB_LAYOUT_WIDE, SLAB_UPDATE_REFIT, changes);
+  packed(SLAB_LAYOUT_WIDE, SLAB_UPDATE_REBUILD, changes);
+  packed(SLAB_LAYOUT_COMPRESSED, SLAB_UPDATE_AUTO, changes);
+  packed(SLAB_LAYOUT_WIDE, SLAB_UPDATE_REFIT, MOVING_SOME);
 }
 
 int main(void) {
@@ -604,6 +611,11 @@ int main(void) {
       cmocka_unit_test(wide_trees_are_refitted_to_any_update),
       cmocka_unit_test(wide_trees_are_refitted_to_what_is_switched),
       cmocka_unit_test(wide_trees_follow_any_change),
+      cmocka_unit_test(wide_trees_follow_ranges),
+      cmocka_unit_test(wide_trees_are_refitted_to_ranges),
+      cmocka_unit_test(wide_trees_follow_ranges_and_others),
+      cmocka_unit_test(compressed_trees_follow_ranges),
+      cmocka_unit_test(flat_scenes_follow_ranges),
       cmocka_unit_test(wide_trees_are_rebuilt),
       cmocka_unit_test(compressed_trees_are_refitted_to_small_moves),
       cmocka_unit_test(compressed_trees_are_refitted_to_any_update),

@@ -268,6 +268,41 @@ static slab_status run_add(world *w) {
 
 static slab_status run_update(world *w) { return scene_change(w->scene, w->action->with.shape, 0); }
 
+/* Shapes, or vertices, that are each somewhere within the scene. */
+static slab_status update_some(world *w, slab_shape kind, float by) {
+  const slab_plane plane = {{0, 0, 1}, by};
+  const slab_sphere sphere = {{by, 0, 0}, 1};
+  const slab_box box = {{by, by, by}, {by + 1, by + 1, by + 1}};
+  const slab_obb obb = {{by, 0, 0}, {1, 1, 1}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  const float vertex[3] = {by, by, 1};
+  switch (kind) {
+    case SLAB_PLANE:
+      return slab_scene_update_some_planes(w->scene, kind, 0, &plane, 1);
+    case SLAB_SPHERE:
+      return slab_scene_update_some_spheres(w->scene, kind, 0, &sphere, 1);
+    case SLAB_BOX:
+      return slab_scene_update_some_boxes(w->scene, kind, 0, &box, 1);
+    case SLAB_OBB:
+      return slab_scene_update_some_obbs(w->scene, kind, 0, &obb, 1);
+    case SLAB_TRIANGLE:
+      break;
+  }
+  return slab_scene_update_some_vertices(w->scene, kind, 0, vertex, 1);
+}
+
+static slab_status run_update_some(world *w) { return update_some(w, w->action->with.shape, 0.5f); }
+
+/* Ranges have changed since the last commit, in new arrays or, where the setting says so, in those of the one before.
+ */
+static void begin_moved(world *w) {
+  begin_committed(w);
+  for (int i = 0; i <= 3 * w->action->with.again; i++) {
+    if (i > 0) assert_ok(slab_scene_commit(w->scene, NULL));
+    assert_ok(update_some(w, SLAB_TRIANGLE, 0.1f * (float)i));
+    assert_ok(update_some(w, SLAB_BOX, 0.1f * (float)i));
+  }
+}
+
 static slab_status run_add_instances(world *w) {
   return slab_scene_add_instances(w->scene, w->model, placed[0], 2, NULL, NULL);
 }
@@ -561,6 +596,29 @@ const action actions[] = {
      .begin = begin_committed_instances,
      .run = run_update_some_instances,
      .fresh = 1},
+#define UPDATE_SOME(what, kind)                                                                                     \
+  {                                                                                                                 \
+    .name = "slab_scene_update_some_" what, .begin = begin_committed, .run = run_update_some, .fresh = 1, .with = { \
+      .shape = kind,                                                                                                \
+      .tree = SLAB_TREE_FAST                                                                                        \
+    }                                                                                                               \
+  }
+    UPDATE_SOME("planes", SLAB_PLANE),
+    UPDATE_SOME("spheres", SLAB_SPHERE),
+    UPDATE_SOME("boxes", SLAB_BOX),
+    UPDATE_SOME("obbs", SLAB_OBB),
+    UPDATE_SOME("vertices", SLAB_TRIANGLE),
+#undef UPDATE_SOME
+    {.name = "slab_scene_commit, moves",
+     .begin = begin_moved,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.tree = SLAB_TREE_FAST}},
+    {.name = "slab_scene_commit, moves again",
+     .begin = begin_moved,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.tree = SLAB_TREE_FAST, .again = 1}},
     {.name = "slab_scene_set_worlds", .begin = begin_worlds, .run = run_set_worlds, .fresh = 1},
     {.name = "slab_scene_commit, worlds", .begin = begin_worlds, .run = run_commit, .fresh = 1},
     {.name = "slab_scene_commit, worlds, copied",

@@ -204,6 +204,39 @@ static void update(player *p) {
   k->given = g;
 }
 
+/* So many primitives, or vertices, a range of a geometry may reach. */
+static uint32_t range_end(const given *g) {
+  if (g->kind != SLAB_TRIANGLE) return g->n;
+  return g->n == 0 ? 0 : g->soup ? 3 * g->n : g->vertex_count;
+}
+
+static void put_range(given *to, uint32_t first, const given *from, uint32_t n) {
+  const size_t floats = to->kind == SLAB_TRIANGLE ? 3 : shape_floats(to->kind), own = to->stride == 16 ? 4 : floats;
+  float *values = to->kind == SLAB_TRIANGLE ? to->vertices : to->shapes.values;
+  for (size_t i = 0; i < n; i++)
+    memcpy(values + (first + i) * own, from->shapes.values + i * floats, floats * sizeof *values);
+}
+
+/* A range of what a geometry has, in or out of its bounds. A vertex is never dropped. */
+static void update_some(player *p) {
+  const uint32_t id = fuzz_byte(&p->bytes) % (p->geometries + 1), first = fuzz_byte(&p->bytes) % (PRIMITIVES_MAX + 1);
+  known *k = id < p->geometries ? &p->now[id] : NULL;
+  const slab_shape kind = k != NULL ? k->given.kind : SLAB_BOX;
+  const uint32_t n = fuzz_byte(&p->bytes) % 4, floats = kind == SLAB_TRIANGLE ? 3 : (uint32_t)shape_floats(kind);
+  given g = {.kind = kind};
+  fuzz_numbers(&p->bytes, g.shapes.values, n * floats);
+  for (uint32_t i = 0; kind == SLAB_OBB && i < n; i++) sound_axes(p, g.shapes.obbs[i].axes);
+  const int fits = k != NULL && !k->removed && first + n <= range_end(&k->given);
+  const slab_status status =
+      said(p, kind == SLAB_TRIANGLE ? slab_scene_update_some_vertices(p->scene, id, first, g.shapes.values, n)
+                                    : shape_update_some(p->scene, id, kind, first, g.shapes.values, n));
+  claim(status == SLAB_OK || status == SLAB_INVALID_ARGUMENT);
+  claim(status != SLAB_OK || fits);
+  claim(status == SLAB_OK || !fits || n > 0);
+  claim(status == SLAB_OK || !fits || !k->skip_invalid || kind == SLAB_TRIANGLE);
+  if (status == SLAB_OK) put_range(&k->given, first, &g, n);
+}
+
 static void enable_or_remove(player *p, int removes) {
   const uint32_t id = fuzz_byte(&p->bytes) % (p->geometries + 2);
   const int enabled = fuzz_byte(&p->bytes) % 3 == 0;
@@ -368,6 +401,8 @@ long fuzz_one(const uint8_t *data, size_t size) {
     const uint32_t first = fuzz_byte(&p.bytes), call = first % 12;
     if (first >= 252)
       enable_or_remove(&p, first % 2);
+    else if (first >= 216 && first < 228)
+      update_some(&p);
     else if (first >= 228 || (MESHES_ALONE && call >= 2 && call < 5))
       update(&p);
     else if (call < 5)
