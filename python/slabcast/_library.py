@@ -128,6 +128,7 @@ _mesh, _geometry, _cast = POINTER(Mesh), POINTER(GeometryOptions), POINTER(CastO
 _each = (c_void_p, c_void_p, c_size_t, c_void_p, _cast)
 _points = (c_void_p, c_void_p, c_size_t, c_void_p, POINTER(PointOptions))
 _update = (c_void_p, c_uint32, c_void_p, c_uint32)
+_update_some = (c_void_p, c_uint32, c_uint32, c_void_p, c_uint32)
 _told = (c_void_p, c_void_p, c_size_t, c_void_p)
 _add = (c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32))
 for _name, _arguments in {
@@ -151,6 +152,11 @@ for _name, _arguments in {
     "scene_update_boxes": _update,
     "scene_update_obbs": _update,
     "scene_update_mesh": (c_void_p, c_uint32, _mesh),
+    "scene_update_some_planes": _update_some,
+    "scene_update_some_spheres": _update_some,
+    "scene_update_some_boxes": _update_some,
+    "scene_update_some_obbs": _update_some,
+    "scene_update_some_vertices": _update_some,
     "scene_add_instances": (c_void_p, c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32)),
     "scene_update_instances": _update,
     "scene_move_instances": (c_void_p, c_void_p, c_uint32, c_void_p, c_uint32),

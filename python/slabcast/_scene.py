@@ -316,16 +316,23 @@ class Scene(Life):
 
     # ---- changes ----
 
-    def update_mesh(self, geometry: int, vertices: Array, indices: Array = None) -> None:
-        """Replaces the triangles of a geometry by as many others.
+    def update_mesh(
+        self, geometry: int, vertices: Array, indices: Array = None, *, first: Optional[int] = None
+    ) -> None:
+        """Replaces the triangles of a geometry by as many others, or moves some of its vertices.
 
         Args:
             geometry: the id that add_mesh returned.
             vertices: (n, 3) float32; or a mesh, as in add_mesh.
             indices: as in add_mesh; None keeps those that the geometry has, which is the fastest update and needs as
                 many vertices as there were.
+            first: moves the vertices from this number on alone, as in update_boxes. Triangles keep their indices; a
+                mesh without indices has three vertices a triangle. Vertices of triangles are refused where they are
+                invalid, also with skip_invalid.
         """
         geometry = word("geometry", geometry)
+        if first is not None:
+            return self._update_vertices(geometry, vertices, indices, first)
         if indices is None and geometry not in self._counts:
             raise InvalidArgument(f"geometry {geometry} is none of the scene's: it has {sorted(self._counts)}")
         triangles = self._counts.get(geometry, 0)
@@ -336,17 +343,19 @@ class Scene(Life):
         with _naming_vertices(kept[0]):
             self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)), "updated")
 
-    def update_boxes(self, geometry: int, lower: Array, upper: Array) -> None:
-        """Replaces the boxes of a geometry by as many others."""
-        self._update_rows(library.slab_scene_update_boxes, geometry, box_rows(lower, upper))
+    def update_boxes(self, geometry: int, lower: Array, upper: Array, *, first: Optional[int] = None) -> None:
+        """Replaces the boxes of a geometry by as many others; first: those from this number on alone, as many as are
+        given. On the processor, without instances and worlds, a commit after which nothing else has changed then takes
+        time for the few that have moved."""
+        self._update_rows("boxes", geometry, box_rows(lower, upper), first)
 
-    def update_spheres(self, geometry: int, centers: Array, radii: Array) -> None:
-        """Replaces the spheres of a geometry by as many others."""
-        self._update_rows(library.slab_scene_update_spheres, geometry, sphere_rows(centers, radii))
+    def update_spheres(self, geometry: int, centers: Array, radii: Array, *, first: Optional[int] = None) -> None:
+        """Replaces the spheres of a geometry by as many others; first: as in update_boxes."""
+        self._update_rows("spheres", geometry, sphere_rows(centers, radii), first)
 
-    def update_planes(self, geometry: int, normals: Array, offsets: Array) -> None:
-        """Replaces the planes of a geometry by as many others."""
-        self._update_rows(library.slab_scene_update_planes, geometry, plane_rows(normals, offsets))
+    def update_planes(self, geometry: int, normals: Array, offsets: Array, *, first: Optional[int] = None) -> None:
+        """Replaces the planes of a geometry by as many others; first: as in update_boxes."""
+        self._update_rows("planes", geometry, plane_rows(normals, offsets), first)
 
     def update_obbs(
         self,
@@ -357,10 +366,12 @@ class Scene(Life):
         *,
         rotation: Array = None,
         poses: Array = None,
+        first: Optional[int] = None,
     ) -> None:
-        """Replaces the oriented boxes of a geometry by as many others, told as in add_obbs."""
+        """Replaces the oriented boxes of a geometry by as many others, told as in add_obbs; first: as in
+        update_boxes."""
         rows = obb_rows(centers, half_sizes, axes, rotation, poses)
-        self._update_rows(library.slab_scene_update_obbs, geometry, rows)
+        self._update_rows("obbs", geometry, rows, first)
 
     def update_instances(self, geometry: Array, transforms: Array, indices: Array = None) -> None:
         """Moves instances.
@@ -414,9 +425,22 @@ class Scene(Life):
         for held in (self._models, self._counts, self._instances):
             held.pop(geometry, None)
 
-    def _update_rows(self, function: Any, geometry: int, array: NDArray[np.float32]) -> None:
+    def _update_rows(self, kind: str, geometry: int, array: NDArray[np.float32], first: Optional[int]) -> None:
         n = _rows(array)
-        self._change(lambda scene: function(scene, word("geometry", geometry), _address(array), n), "updated")
+        geometry = word("geometry", geometry)
+        if first is None:
+            function = getattr(library, f"slab_scene_update_{kind}")
+            self._change(lambda scene: function(scene, geometry, _address(array), n), "updated")
+            return
+        some, begin = getattr(library, f"slab_scene_update_some_{kind}"), word("first", first)
+        self._change(lambda scene: some(scene, geometry, begin, _address(array), n), "updated")
+
+    def _update_vertices(self, geometry: int, vertices: Array, indices: Array, first: int) -> None:
+        if indices is not None:
+            raise InvalidArgument("indices are given with first: triangles keep theirs where some vertices move")
+        array = float_array("vertices", vertices)
+        shaped("vertices", array, 3)
+        self._update_rows("vertices", geometry, array, first)
 
     @property
     def skipped(self) -> tuple[int, ...]:

@@ -356,3 +356,70 @@ def test_skips_that_do_not_fit_are_told():
     scene.commit()
     with pytest.raises(slabcast.InvalidArgument, match="primitives alone, and the scene has not one geometry"):
         scene.any(np.zeros((3, 3), np.float32), [0, 0, -1], skip=[0, 1, 2])
+
+
+# ---- ranges ----
+
+DOWN = np.stack([np.array([x + 0.5, 0.5, 9, 0, 0, 0, -1, np.inf], np.float32) for x in range(40)])
+
+
+def added(kind, heights):
+    """A scene of squares in a row, the top of number i at heights[i], of one kind; and what moves some of them."""
+    scene, x = slabcast.Scene("cpu", "fast"), np.arange(len(heights), dtype=np.float32)
+    corner, unit, turn = np.stack([x, 0 * x, heights - 1], 1), np.ones(3, np.float32), np.eye(3, dtype=np.float32)
+    if kind == "boxes":
+        geometry = scene.add_boxes(corner, corner + unit)
+        return scene, lambda at, to: scene.update_boxes(geometry, to - unit, to, first=at), corner + unit
+    if kind == "spheres":
+        geometry = scene.add_spheres(corner + unit / 2, np.full(len(x), 0.5))
+        return scene, lambda at, to: scene.update_spheres(geometry, to - unit / 2, 0.5, first=at), corner + unit
+    if kind == "obbs":
+        geometry = scene.add_obbs(corner + unit / 2, unit / 2, turn)
+        return scene, lambda at, to: scene.update_obbs(geometry, to - unit / 2, unit / 2, turn, first=at), corner + unit
+    offsets = np.array([[0.1, 0.1, 1], [0.9, 0.1, 1], [0.5, 0.9, 1]], np.float32)
+    geometry = scene.add_mesh((corner[:, None] + offsets).reshape(-1, 3))
+
+    def move(at, to):
+        vertices = ((to - unit)[:, None] + offsets).reshape(-1, 3)
+        scene.update_mesh(geometry, vertices, first=3 * at)
+
+    return scene, move, corner + unit
+
+
+@pytest.mark.parametrize("kind", ["boxes", "spheres", "obbs", "mesh"])
+def test_a_range_moves_alone(kind):
+    """Rays from above see what has moved where it is now, and all else where it was."""
+    heights = np.arange(40, dtype=np.float32) / 8
+    scene, move, tops = added(kind, heights)
+    assert np.allclose(scene.distance(DOWN), 9 - heights, atol=1e-3)
+    for first, n in ((0, 1), (7, 3), (39, 1), (8, 2)):
+        tops[first : first + n, 2] = heights[first : first + n] = 6 + first / 64
+        move(first, tops[first : first + n])
+        assert np.allclose(scene.distance(DOWN), 9 - heights, atol=1e-3)
+
+
+def test_planes_of_a_range_move_alone():
+    scene = slabcast.Scene("cpu", "fast")
+    planes = scene.add_planes([[0, 0, 1], [0, 0, 1]], [1, 2])
+    assert scene.distance(DOWN[0]) == 7
+    scene.update_planes(planes, [0, 0, 1], 0.5, first=1)
+    assert scene.distance(DOWN[0]) == 8
+
+
+@pytest.mark.parametrize(
+    "first, lower, message",
+    [(3, [[0, 0, 0]] * 2, "2 from 3 on are beyond geometry 0, which has 4"), (-1, [0, 0, 0], "first is -1")],
+)
+def test_a_range_that_does_not_fit_is_refused(first, lower, message):
+    scene = slabcast.Scene("cpu")
+    scene.add_boxes(np.zeros((4, 3)), np.ones((4, 3)))
+    with pytest.raises(slabcast.InvalidArgument, match=message):
+        scene.update_boxes(0, lower, np.ones(np.shape(lower)), first=first)
+
+
+def test_vertices_of_a_range_have_no_indices():
+    scene = slabcast.Scene("cpu")
+    scene.add_mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    with pytest.raises(slabcast.InvalidArgument, match="indices are given with first"):
+        scene.update_mesh(0, [[0, 0, 1]], [[0, 1, 2]], first=1)
+    scene.update_mesh(0, [[0, 0, 1]], first=1)
