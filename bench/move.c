@@ -6,7 +6,7 @@
  * every side in turn, in another order each round: our refit, our FAST build, Embree's refit, Embree's build. Ours is
  * slab_scene_update_mesh and slab_scene_commit, which copy; Embree reads the caller's vertices in place. Then rays are
  * cast after the refits and after a build of the last vertices, in alternating rounds. Their hits must have the same
- * bits. Instances are in move_instances.c. */
+ * bits. Instances are in move_instances.c, boxes of which few move in move_boxes.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,8 +236,10 @@ static int usage(void) {
   fprintf(
       stderr,
       "usage: bench_move [OPTION...] [SCENE...]\n"
-      "SCENE is NAME:COUNT, a generated mesh, or a mesh file; or N*SCENE, that mesh placed N times (default: terrain,\n"
-      "torus and soup of 10,000 to 1,000,000 triangles, and 10,000 instances of a torus of 5,000)\n"
+      "SCENE is NAME:COUNT, a generated mesh, or a mesh file; or N*SCENE, that mesh placed N times; or boxes:N, of "
+      "which\n"
+      "few move (default: terrain, torus and soup of 10,000 to 1,000,000 triangles, 10,000 instances of a torus of\n"
+      "5,000, and 100,000 boxes)\n"
       "  --rounds R        of each side (default 15)\n"
       "  --threads T       of each side (default: all)\n"
       "  --processor-time  of all threads together: for machines that are not quiet\n"
@@ -246,8 +248,9 @@ static int usage(void) {
 }
 
 static bool parse_options(int count, char **words, move_options *o) {
-  static const char *const usual[] = {"terrain:10000",   "terrain:30000", "terrain:100000", "terrain:300000",
-                                      "terrain:1000000", "torus:1000000", "soup:1000000",   "10000*torus:5000"};
+  static const char *const usual[] = {"terrain:10000",  "terrain:30000",    "terrain:100000",
+                                      "terrain:300000", "terrain:1000000",  "torus:1000000",
+                                      "soup:1000000",   "10000*torus:5000", "boxes:100000"};
   *o = (move_options){.rounds = 15};
   for (int i = 1; i < count; i++) {
     if (words[i][0] != '-' && o->scene_count < MOVE_SCENES_MAX)
@@ -293,7 +296,9 @@ int main(int count, char **words) {
   for (int i = 0; done && i < b.options.scene_count; i++) {
     const char *scene = b.options.scenes[i];
     uint32_t n;
-    done = move_model(scene, &n) != NULL ? move_instances(&b, scene) : run_scene(&b, scene);
+    done = move_is_boxes(scene)            ? move_boxes(&b, scene)
+           : move_model(scene, &n) != NULL ? move_instances(&b, scene)
+                                           : run_scene(&b, scene);
   }
   done = csv_close("bench_move", b.options.csv, b.csv) && done;
   slab_context_destroy(b.context);

@@ -44,4 +44,9 @@ const char *move_model(const char *scene, uint32_t *n);
 /* A model placed N times, which all turn and move in each frame. */
 bool move_instances(const move_bench *, const char *scene);
 
+/* Whether a scene has the form "boxes:N". */
+bool move_is_boxes(const char *scene);
+/* N boxes of which a few move in each frame. */
+bool move_boxes(const move_bench *, const char *scene);
+
 #endif
