@@ -131,6 +131,16 @@ SLAB_API slab_status slab_scene_update_mesh_cl(slab_scene *, uint32_t geometry, 
 /** Replaces the transforms of n instances. transforms: n times 12 cl_float, as in slab_scene_update_instances. */
 SLAB_API slab_status slab_scene_update_instances_cl(slab_scene *, uint32_t geometry, const slab_span *transforms,
                                                     uint32_t n, cl_uint wait_count, const cl_event *wait);
+/** Replaces the transforms of n instances of a geometry, as slab_scene_update_some_instances does. indices: n cl_uint,
+ * transforms: n times 12 cl_float. Both are read after the events. */
+SLAB_API slab_status slab_scene_update_some_instances_cl(slab_scene *, uint32_t geometry, const slab_span *indices,
+                                                         const slab_span *transforms, uint32_t n, cl_uint wait_count,
+                                                         const cl_event *wait);
+/** Replaces the transforms of all instances of `count` geometries, or of none, as slab_scene_move_instances does.
+ * geometries: `count`, in host memory. transforms: n times 12 cl_float, in the order of geometries. */
+SLAB_API slab_status slab_scene_move_instances_cl(slab_scene *, const uint32_t *geometries, uint32_t count,
+                                                  const slab_span *transforms, uint32_t n, cl_uint wait_count,
+                                                  const cl_event *wait);
 /** @} */
 /** @} */
 

@@ -121,6 +121,15 @@ SLAB_API slab_status slab_scene_update_mesh_cuda(slab_scene *, uint32_t geometry
 /** Replaces the transforms of n instances. transforms: n times 12, as in slab_scene_update_instances. */
 SLAB_API slab_status slab_scene_update_instances_cuda(slab_scene *, uint32_t geometry, const float *transforms,
                                                       uint32_t n, struct CUstream_st *stream);
+/** Replaces the transforms of n instances of a geometry, as slab_scene_update_some_instances does. indices: n,
+ * transforms: n times 12, both in device memory. */
+SLAB_API slab_status slab_scene_update_some_instances_cuda(slab_scene *, uint32_t geometry, const uint32_t *indices,
+                                                           const float *transforms, uint32_t n,
+                                                           struct CUstream_st *stream);
+/** Replaces the transforms of all instances of `count` geometries, or of none, as slab_scene_move_instances does.
+ * geometries: `count`, in host memory. transforms: n times 12 in device memory, in the order of geometries. */
+SLAB_API slab_status slab_scene_move_instances_cuda(slab_scene *, const uint32_t *geometries, uint32_t count,
+                                                    const float *transforms, uint32_t n, struct CUstream_st *stream);
 /** @} */
 /** @} */
 

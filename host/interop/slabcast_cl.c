@@ -232,3 +232,26 @@ slab_status slab_scene_update_instances_cl(slab_scene *scene, uint32_t geometry,
   if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &part);
   return status == SLAB_OK ? update_transforms(scene, geometry, &u, part, n) : status;
 }
+
+slab_status slab_scene_update_some_instances_cl(slab_scene *scene, uint32_t geometry, const slab_span *indices,
+                                                const slab_span *transforms, uint32_t n, cl_uint wait_count,
+                                                const cl_event *wait) {
+  ARITHMETIC callers = arithmetic_begin();
+  update_call u = {.function = "slab_scene_update_some_instances_cl"};
+  update_part places, part;
+  slab_status status = begin_update(scene, wait_count, wait, &u);
+  if (status == SLAB_OK) status = part_of(&u, "indices", indices, update_places_size(n), &places);
+  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &part);
+  return status == SLAB_OK ? update_some_transforms(scene, geometry, &u, places, part, n) : status;
+}
+
+slab_status slab_scene_move_instances_cl(slab_scene *scene, const uint32_t *geometries, uint32_t count,
+                                         const slab_span *transforms, uint32_t n, cl_uint wait_count,
+                                         const cl_event *wait) {
+  ARITHMETIC callers = arithmetic_begin();
+  update_call u = {.function = "slab_scene_move_instances_cl"};
+  update_part part;
+  slab_status status = begin_update(scene, wait_count, wait, &u);
+  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &part);
+  return status == SLAB_OK ? update_all_transforms(scene, geometries, count, &u, part, n) : status;
+}

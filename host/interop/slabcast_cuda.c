@@ -262,3 +262,28 @@ slab_status slab_scene_update_instances_cuda(slab_scene *scene, uint32_t geometr
   if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &room, &part);
   return status == SLAB_OK ? update_transforms(scene, geometry, &u, part, n) : status;
 }
+
+slab_status slab_scene_update_some_instances_cuda(slab_scene *scene, uint32_t geometry, const uint32_t *indices,
+                                                  const float *transforms, uint32_t n, CUstream stream) {
+  ARITHMETIC callers = arithmetic_begin();
+  update_call u = {.function = "slab_scene_update_some_instances_cuda"};
+  gpu_buffer rooms[2];
+  gpu_queue queue;
+  update_part places, part;
+  slab_status status = begin_update(scene, stream, &queue, &u);
+  if (status == SLAB_OK) status = part_of(&u, "indices", indices, update_places_size(n), &rooms[0], &places);
+  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &rooms[1], &part);
+  return status == SLAB_OK ? update_some_transforms(scene, geometry, &u, places, part, n) : status;
+}
+
+slab_status slab_scene_move_instances_cuda(slab_scene *scene, const uint32_t *geometries, uint32_t count,
+                                           const float *transforms, uint32_t n, CUstream stream) {
+  ARITHMETIC callers = arithmetic_begin();
+  update_call u = {.function = "slab_scene_move_instances_cuda"};
+  gpu_buffer room;
+  gpu_queue queue;
+  update_part part;
+  slab_status status = begin_update(scene, stream, &queue, &u);
+  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &room, &part);
+  return status == SLAB_OK ? update_all_transforms(scene, geometries, count, &u, part, n) : status;
+}

@@ -38,6 +38,26 @@ slab_status update_transforms(slab_scene *scene, uint32_t geometry, const update
   return status;
 }
 
+slab_status update_some_transforms(slab_scene *scene, uint32_t geometry, const update_call *u, update_part indices,
+                                   update_part from, uint32_t n) {
+  void *places = NULL, *transforms = NULL;
+  slab_status status = read_part(u, "indices", indices, update_places_size(n), &places);
+  if (status == SLAB_OK) status = read_part(u, "transforms", from, update_transforms_size(n), &transforms);
+  if (status == SLAB_OK) status = scene_update_some_instances(scene, u->function, geometry, places, transforms, n);
+  free(places);
+  free(transforms);
+  return status;
+}
+
+slab_status update_all_transforms(slab_scene *scene, const uint32_t *geometries, uint32_t count, const update_call *u,
+                                  update_part from, uint32_t n) {
+  void *transforms = NULL;
+  slab_status status = read_part(u, "transforms", from, update_transforms_size(n), &transforms);
+  if (status == SLAB_OK) status = scene_move_instances(scene, u->function, geometries, count, transforms, n);
+  free(transforms);
+  return status;
+}
+
 /* ---- meshes ---- */
 
 static size_t stride_of(size_t vertex_stride) { return vertex_stride == 0 ? 3 * sizeof(float) : vertex_stride; }

@@ -32,10 +32,17 @@ static inline size_t update_indices_size(uint32_t triangle_count) {
   return 3 * (size_t)triangle_count * sizeof(uint32_t);
 }
 static inline size_t update_transforms_size(uint32_t n) { return n * (size_t)12 * sizeof(float); }
+static inline size_t update_places_size(uint32_t n) { return n * sizeof(uint32_t); }
 
 /* Each reads, waits for what it reads, and takes it as the call of slabcast.h does. The addition lacks its values. */
 slab_status update_shapes(slab_scene *, uint32_t geometry, const update_call *, update_part, size_t size, addition *);
 slab_status update_triangles(slab_scene *, uint32_t geometry, const update_call *, const update_mesh *);
 slab_status update_transforms(slab_scene *, uint32_t geometry, const update_call *, update_part, uint32_t n);
+/* indices: those of the n instances of the geometry that are moved. */
+slab_status update_some_transforms(slab_scene *, uint32_t geometry, const update_call *, update_part indices,
+                                   update_part transforms, uint32_t n);
+/* Of all instances of many geometries, which the host's memory has. */
+slab_status update_all_transforms(slab_scene *, const uint32_t *geometries, uint32_t count, const update_call *,
+                                  update_part, uint32_t n);
 
 #endif

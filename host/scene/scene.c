@@ -506,9 +506,8 @@ static slab_status count_instances(const slab_scene *scene, const char *function
   return SLAB_OK;
 }
 
-slab_status slab_scene_update_some_instances(slab_scene *scene, uint32_t geometry, const uint32_t *indices,
-                                             const float *transforms, uint32_t n) {
-  const char *function = "slab_scene_update_some_instances";
+slab_status scene_update_some_instances(slab_scene *scene, const char *function, uint32_t geometry,
+                                        const uint32_t *indices, const float *transforms, uint32_t n) {
   added_geometry *of = NULL;
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_transforms(scene, function, transforms, n);
@@ -529,10 +528,6 @@ slab_status slab_scene_update_some_instances(slab_scene *scene, uint32_t geometr
   return SLAB_OK;
 }
 
-slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n) {
-  return scene_update_instances(scene, "slab_scene_update_instances", geometry, transforms, n);
-}
-
 /* Takes new transforms beside those that many geometries have; *taken: of the first so many. */
 static slab_status take_all_moved(slab_scene *scene, const char *function, const uint32_t *geometries, uint32_t count,
                                   const float *transforms, uint32_t *taken) {
@@ -551,9 +546,8 @@ static slab_status take_all_moved(slab_scene *scene, const char *function, const
   return SLAB_OK;
 }
 
-slab_status slab_scene_move_instances(slab_scene *scene, const uint32_t *geometries, uint32_t count,
-                                      const float *transforms, uint32_t n) {
-  const char *function = "slab_scene_move_instances";
+slab_status scene_move_instances(slab_scene *scene, const char *function, const uint32_t *geometries, uint32_t count,
+                                 const float *transforms, uint32_t n) {
   uint64_t instances;
   uint32_t taken;
   ARITHMETIC callers = arithmetic_begin();
@@ -578,4 +572,18 @@ slab_status slab_scene_move_instances(slab_scene *scene, const uint32_t *geometr
     }
   }
   return status;
+}
+
+slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n) {
+  return scene_update_instances(scene, "slab_scene_update_instances", geometry, transforms, n);
+}
+
+slab_status slab_scene_update_some_instances(slab_scene *scene, uint32_t geometry, const uint32_t *indices,
+                                             const float *transforms, uint32_t n) {
+  return scene_update_some_instances(scene, "slab_scene_update_some_instances", geometry, indices, transforms, n);
+}
+
+slab_status slab_scene_move_instances(slab_scene *scene, const uint32_t *geometries, uint32_t count,
+                                      const float *transforms, uint32_t n) {
+  return scene_move_instances(scene, "slab_scene_move_instances", geometries, count, transforms, n);
 }

@@ -132,9 +132,13 @@ slab_status scene_reserve(slab_scene *, uint32_t geometries);
 slab_status scene_update(slab_scene *, uint32_t geometry, addition *);
 /* The same of a range. */
 slab_status scene_update_range(slab_scene *, values_range *);
-/* The same of transforms. */
+/* The same of transforms: of all instances of a geometry, of those at these indices, and of all of many geometries. */
 slab_status scene_update_instances(slab_scene *, const char *function, uint32_t geometry, const float *transforms,
                                    uint32_t n);
+slab_status scene_update_some_instances(slab_scene *, const char *function, uint32_t geometry, const uint32_t *indices,
+                                        const float *transforms, uint32_t n);
+slab_status scene_move_instances(slab_scene *, const char *function, const uint32_t *geometries, uint32_t count,
+                                 const float *transforms, uint32_t n);
 /* The values of a geometry that is there and has primitives. */
 geometry_values *scene_values(const slab_scene *, uint32_t geometry);
 slab_status scene_check_mesh(const char *function, const slab_mesh *);

@@ -237,6 +237,12 @@ def word_array(name: str, value: Any) -> NDArray[np.uint32]:
     return array.astype(WORD, order="C")
 
 
+def fit_indices(indices: int, transforms: int) -> None:
+    """Refuses indices of instances that are not one for each transform."""
+    if indices != transforms:
+        raise InvalidArgument(f"{transforms} transforms for {indices} indices")
+
+
 def shaped(name: str, array: NDArray[Any], *tail: int) -> None:
     """Refuses an array whose shape is not (..., *tail)."""
     if array.shape[max(0, array.ndim - len(tail)) :] != tail:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library, _structs
-from ._arrays import WORD, float_array, tell_copy
+from ._arrays import WORD, fit_indices, float_array, tell_copy
 from ._card_arrays import CardArray, CardRecords, card_number, card_of, is_on_card, see
 from ._card_packages import Package, package_of
 from ._dlpack import Place
@@ -395,18 +395,32 @@ def _rows_apart(place: Optional[Place], *dtypes: str) -> int:
     return step if inner == 1 and step >= 3 else 0
 
 
-def instances_update(owner: Life, geometry: int, transforms: Any) -> Optional[Change]:
-    """The call that moves the instances of one id by (..., 3, 4) on the scene's card; None as in mesh_update."""
+def instances_update(owner: Life, ids: NDArray[np.uint32], transforms: Any, indices: Any) -> Optional[Change]:
+    """The call that moves instances by (..., 3, 4) on the scene's card: all of one id or of many, or those of one at
+    indices that lie there too. None as in mesh_update."""
     if not is_there(owner):
         return None
     work = _Work(owner, "transforms", transforms)
     place = work.see_here("transforms", transforms)
     if place is None or place.dtype != "float32" or place.shape[-2:] != (3, 4) or not place.is_c_contiguous:
         return None
-    count = word("the number of transforms", math.prod(place.shape[:-2]))
+    given = place.address, word("the number of transforms", math.prod(place.shape[:-2])), work.stream
+    if indices is not None:
+        return _some_instances_update(work, int(ids), indices, given)
 
     def update(scene: int) -> int:
-        call = library.slab_scene_update_instances_cuda
-        return call(scene, geometry, place.address, count, work.stream)  # type: ignore[no-any-return]
+        if ids.ndim == 0:
+            return library.slab_scene_update_instances_cuda(scene, int(ids), *given)  # type: ignore[no-any-return]
+        many = ids.ctypes.data, word("the number of geometries", ids.size)
+        return library.slab_scene_move_instances_cuda(scene, *many, *given)  # type: ignore[no-any-return]
 
     return update
+
+
+def _some_instances_update(work: _Work, geometry: int, indices: Any, given: tuple[int, int, int]) -> Optional[Change]:
+    place = work.see_here("indices", indices) if is_on_card(indices) else None
+    if place is None or place.dtype not in ("uint32", "int32") or not place.is_c_contiguous:
+        return None
+    fit_indices(math.prod(place.shape), given[1])
+    call = library.slab_scene_update_some_instances_cuda
+    return lambda scene: call(scene, geometry, place.address, *given)

@@ -204,6 +204,8 @@ for _name, _arguments in {
     "scene_bind_cuda": (c_void_p, c_void_p, POINTER(c_void_p), POINTER(c_uint)),
     "scene_update_mesh_cuda": (c_void_p, c_uint32, _mesh, c_void_p),
     "scene_update_instances_cuda": (*_update, c_void_p),
+    "scene_update_some_instances_cuda": (c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_void_p),
+    "scene_move_instances_cuda": (c_void_p, c_void_p, c_uint32, c_void_p, c_uint32, c_void_p),
 }.items():
     _function = getattr(library, "slab_" + _name)
     _function.argtypes, _function.restype = _arguments, c_int

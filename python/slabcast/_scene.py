@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _card, _library, _structs, _sums
-from ._arrays import WORD, float_array, shaped, word_array
+from ._arrays import WORD, fit_indices, float_array, shaped, word_array
 from ._card_arrays import is_on_card
 from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
@@ -382,13 +382,15 @@ class Scene(Life):
                 a transform is refused, no instance is moved.
             indices: (n,), which instances of one geometry the n transforms are of; None: all. Of an index that is there
                 twice the last transform counts. With worlds a commit then takes time for those that have moved alone.
+
+        Arrays on the scene's card are read there, indices beside transforms; other arrays on a card come by the host.
         """
-        if indices is not None:
-            return self._update_some_instances(word("geometry", geometry), transforms, word_array("indices", indices))
-        ids = word_array("geometry", geometry)
-        there = _card.instances_update(self, int(ids), transforms) if ids.ndim == 0 and is_on_card(transforms) else None
+        ids = word_array("geometry", geometry if indices is None else word("geometry", geometry))
+        there = _card.instances_update(self, ids, transforms, indices) if is_on_card(transforms) else None
         if there is not None:
             return self._change(there, "updated")
+        if indices is not None:
+            return self._update_some_instances(int(ids), transforms, word_array("indices", indices))
         array = transform_rows(transforms)
         n = word("the number of transforms", array.size // 12)
         if ids.ndim == 0:
@@ -401,8 +403,7 @@ class Scene(Life):
     def _update_some_instances(self, geometry: int, transforms: Array, indices: NDArray[np.uint32]) -> None:
         array = transform_rows(transforms)
         n = word("the number of transforms", array.size // 12)
-        if indices.size != n:
-            raise InvalidArgument(f"{n} transforms for {indices.size} indices")
+        fit_indices(indices.size, n)
         given = geometry, _address(indices), _address(array), n
         self._change(lambda scene: library.slab_scene_update_some_instances(scene, *given), "updated")
 

@@ -592,7 +592,8 @@ def test_a_forked_process_leaves_the_parents_casts_alone(driver, host, scene, st
 def moves(monkeypatch):
     """The names of the library's functions that moved geometry from the card."""
     called, library = [], slabcast._card.library
-    for name in ("slab_scene_update_mesh_cuda", "slab_scene_update_instances_cuda"):
+    names = "update_mesh", "update_instances", "update_some_instances", "move_instances"
+    for name in (f"slab_scene_{name}_cuda" for name in names):
         function = getattr(library, name)
         spy = lambda *given, name=name, function=function: called.append(name) or function(*given)
         monkeypatch.setattr(library, name, spy)
@@ -698,25 +699,97 @@ def test_vertices_on_the_card_that_are_refused(driver, scene, moves):
     assert len(moves) == 2
 
 
+PLACES = np.tile(np.eye(4, dtype="f4")[:3], (3, 1, 1))
+
+
+class Pair:
+    """The same instances by two calls, on a card and on the processor, whose answers are to be the same."""
+
+    def __init__(self, driver, stream, kind):
+        self.driver, self.stream, self.kind, self.models = driver, stream, kind, []
+        self.there, self.here = (slabcast.Scene(device) for device in ("cuda", "cpu"))
+        for scene in (self.there, self.here):
+            self.models.append(scene_of(scene._options["device"]))
+            self.ids = [scene.add_instances(self.models[-1], PLACES) for _ in range(2)]
+
+    def on_card(self, array):
+        return self.kind(self.driver, array, stream=self.stream, late=True)
+
+    def is_same(self):
+        return same(self.there.closest(self.kind(self.driver, RAYS, stream=self.stream)), self.here.closest(RAYS))
+
+
+def drawn_places(random, count):
+    places = np.tile(PLACES[0], (count, 1, 1))
+    places[:, :, 3] = random.uniform(-2, 2, (count, 3))
+    return places
+
+
 @pytest.mark.parametrize("kind", PROTOCOLS)
 def test_instances_move_by_transforms_on_the_card(driver, stream, kind, moves):
-    scenes, models = [slabcast.Scene(device) for device in ("cuda", "cpu")], []
-    transforms = np.tile(np.eye(4, dtype="f4")[:3], (3, 1, 1))
-    for scene in scenes:
-        models.append(scene_of(scene._options["device"]))
-        first = scene.add_instances(models[-1], transforms)
-    for step in range(1, 4):
-        transforms[:, :, 3] = np.arange(9).reshape(3, 3) * step / 4
-        scenes[0].update_instances(first, kind(driver, transforms, stream=stream, late=True))
-        scenes[1].update_instances(first, transforms)
-        assert same(scenes[0].closest(kind(driver, RAYS, stream=stream)), scenes[1].closest(RAYS))
+    pair, random = Pair(driver, stream, kind), np.random.default_rng(9)
+    first = pair.ids[0]
+    for _ in range(3):
+        transforms = drawn_places(random, 3)
+        pair.there.update_instances(first, pair.on_card(transforms))
+        pair.here.update_instances(first, transforms)
+        assert pair.is_same()
     assert moves == ["slab_scene_update_instances_cuda"] * 3
     whole = np.concatenate([transforms, np.tile(np.float32([[[0, 0, 0, 1]]]), (3, 1, 1))], axis=1)
-    scenes[0].update_instances(first, WithHost(driver, whole))
-    scenes[0].update_instances([first], WithHost(driver, transforms))
-    assert same(scenes[0].closest(kind(driver, RAYS, stream=stream)), scenes[1].closest(RAYS)) and len(moves) == 3
-    with pytest.raises(slabcast.InvalidArgument, match="instances"):
-        scenes[0].update_instances(first, kind(driver, transforms[:2].copy(), stream=stream))
+    pair.there.update_instances(first, WithHost(driver, whole))
+    assert pair.is_same() and len(moves) == 3
+    with pytest.raises(slabcast.InvalidArgument, match="2 transforms for geometry 0, which has 3 instances"):
+        pair.there.update_instances(first, kind(driver, transforms[:2].copy(), stream=stream))
+    assert pair.is_same()
+
+
+@pytest.mark.parametrize("kind", PROTOCOLS)
+def test_some_instances_move_by_indices_on_the_card(driver, stream, kind, moves):
+    pair, random = Pair(driver, stream, kind), np.random.default_rng(9)
+    last = pair.ids[1]
+    for indices in (np.uint32([2, 0]), np.int32([1, 1, 0]), np.uint32([1]), np.uint32([])):
+        transforms = drawn_places(random, indices.size)
+        pair.there.update_instances(last, pair.on_card(transforms), pair.on_card(indices))
+        pair.here.update_instances(last, transforms, indices)
+        assert pair.is_same()
+    assert moves == ["slab_scene_update_some_instances_cuda"] * 4
+    transforms = drawn_places(random, 2)
+    pair.here.update_instances(last, transforms, [2, 1])
+    for given in (WithHost(driver, np.int64([2, 1])), [2, 1]):  # by the host
+        pair.there.update_instances(last, WithHost(driver, transforms), given)
+        assert pair.is_same() and len(moves) == 4
+    pair.there.update_instances(last, transforms, WithHost(driver, np.int32([2, 1])))
+    assert pair.is_same() and len(moves) == 4
+    for given, message in (
+        (np.uint32([0, 3]), r"indices\[1\] is 3, and there are 3 instances"),
+        (np.uint32([0, 1, 2]), "2 transforms for 3 indices"),
+    ):
+        with pytest.raises(slabcast.InvalidArgument, match=message):
+            pair.there.update_instances(last, pair.on_card(transforms), pair.on_card(given))
+    with pytest.raises(slabcast.InvalidArgument, match="geometry is"):
+        pair.there.update_instances(pair.ids, pair.on_card(transforms), pair.on_card(np.uint32([0, 1])))
+    assert pair.is_same()
+
+
+@pytest.mark.parametrize("kind", PROTOCOLS)
+def test_instances_of_many_ids_move_by_transforms_on_the_card(driver, stream, kind, moves):
+    pair, random = Pair(driver, stream, kind), np.random.default_rng(9)
+    for ids in (pair.ids, pair.ids[::-1], pair.ids[1:]):
+        transforms = drawn_places(random, 3 * len(ids))
+        pair.there.update_instances(ids, pair.on_card(transforms))
+        pair.here.update_instances(ids, transforms)
+        assert pair.is_same()
+    assert moves == ["slab_scene_move_instances_cuda"] * 3
+    singular = drawn_places(random, 6)
+    singular[4] = 0
+    for ids, given, message in (
+        (pair.ids, singular, r"geometries\[1\]: transform 1 is singular"),
+        (pair.ids, singular[:3], "3 transforms for 2 geometries, which have 6 instances"),
+        ([0, 0], PLACES.repeat(2, axis=0), r"geometries\[1\]: geometry 0 is one of them already"),
+    ):
+        with pytest.raises(slabcast.InvalidArgument, match=message):
+            pair.there.update_instances(ids, pair.on_card(given.copy()))
+        assert pair.is_same()
 
 
 # ---- several cards ----

@@ -551,55 +551,6 @@ static void geometries_are_updated_from_buffers(void **state) {
   slab_context_destroy(slab);
 }
 
-/* In three commits, from a span at an odd multiple of 4 bytes, after the event of the write that fills it. */
-static void instances_are_moved_from_buffers(void **state) {
-  enum { PLACES = 6 };
-  const caller *c = *state;
-  const float bad[12] = {1};
-  random_state random = harness_seeded(__func__);
-  float transforms[12 * PLACES];
-  slab_hit got[N], want[N];
-  slab_ray *rays = mixed_rays(__func__, N);
-  slab_context *slab = opencl_slab(c->context, c->device, NULL);
-  slab_scene *model = mixed_tree(slab, 20), *there = NULL, *here = NULL;
-  const slab_span at = {opencl_buffer(c->context, NULL, sizeof transforms + 20), 20};
-  mixed_places(&random, transforms, PLACES);
-  assert_ok(slab_scene_create(slab, &there));
-  assert_ok(slab_scene_create(slab, &here));
-  assert_ok(slab_scene_add_instances(there, model, transforms, PLACES, NULL, NULL));
-  assert_ok(slab_scene_add_instances(here, model, transforms, PLACES, NULL, NULL));
-  for (int step = 0; step < 3; step++) {
-    cl_event written = NULL;
-    mixed_places(&random, transforms, PLACES);
-    assert_cl(clEnqueueWriteBuffer(c->out_of_order, at.buffer, CL_FALSE, 20, sizeof transforms, transforms, 0, NULL,
-                                   &written));
-    assert_ok(slab_scene_update_instances_cl(there, 0, &at, PLACES, 1, &written));
-    assert_cl(clReleaseEvent(written));
-    assert_ok(slab_scene_update_instances(here, 0, transforms, PLACES));
-    assert_ok(slab_scene_commit(there, NULL));
-    assert_ok(slab_scene_commit(here, NULL));
-    assert_ok(slab_closest(there, rays, N, got, NULL));
-    assert_ok(slab_closest(here, rays, N, want, NULL));
-    assert_same_bits(got, want, N, sizeof *got);
-    harness_count(N);
-  }
-  assert_cl(clEnqueueWriteBuffer(c->in_order, at.buffer, CL_TRUE, 20 + 48, sizeof bad, bad, 0, NULL, NULL));
-  assert_status(slab_scene_update_instances_cl(there, 0, &at, PLACES, 0, NULL), SLAB_INVALID_ARGUMENT);
-  assert_mentions("slab_scene_update_instances_cl: transform 1");
-  assert_status(slab_scene_update_instances_cl(there, 0, &at, PLACES + 1, 0, NULL), SLAB_INVALID_ARGUMENT);
-  assert_mentions("transforms: 336 bytes at 20, more than the buffer's 308");
-  assert_status(slab_scene_update_instances_cl(there, 0, NULL, PLACES, 0, NULL), SLAB_INVALID_ARGUMENT);
-  assert_status(slab_scene_update_instances_cl(there, 0, &at, PLACES - 1, 0, NULL), SLAB_INVALID_ARGUMENT);
-  assert_mentions("5 transforms for geometry 0, which has 6 instances");
-  assert_status(slab_scene_update_instances_cl(there, 0, &at, PLACES, 1, NULL), SLAB_INVALID_ARGUMENT);
-  assert_cl(clReleaseMemObject(at.buffer));
-  free(rays);
-  slab_scene_destroy(there);
-  slab_scene_destroy(here);
-  slab_scene_destroy(model);
-  slab_context_destroy(slab);
-}
-
 /* Held back until the scene has been changed and committed three times, so that arrays would have been used again. */
 static void an_enqueued_cast_answers_the_commit_before_it(void **state) {
   const caller *c = *state;
@@ -710,7 +661,6 @@ int main(void) {
       cmocka_unit_test(buffers_that_are_a_byte_too_small_are_refused),
       cmocka_unit_test(objects_of_another_context_are_refused),
       cmocka_unit_test(geometries_are_updated_from_buffers),
-      cmocka_unit_test(instances_are_moved_from_buffers),
       cmocka_unit_test(an_enqueued_cast_answers_the_commit_before_it),
       cmocka_unit_test(meshes_in_buffers_keep_their_indices_or_bring_others),
       cmocka_unit_test(updates_from_what_is_no_buffer_of_theirs_are_refused),

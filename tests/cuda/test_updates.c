@@ -247,6 +247,7 @@ static void meshes_are_refitted_on_the_card(void **state) {
 /* ---- instances ---- */
 
 enum { PLACES = 6 };
+static const uint32_t ORDER[PLACES] = {0, 1, 2, 3, 4, 5};
 
 static void instances_move_as_from_host_arrays(void **state) {
   (void)state;
@@ -274,12 +275,78 @@ static void instances_move_as_from_host_arrays(void **state) {
   pair_end(&p);
 }
 
+/* Both scenes get the same instances by two calls, and their geometries. */
+static void add_twice(const pair *p, slab_scene *model, const float *transforms, uint32_t geometries[2]) {
+  for (int i = 0; i < 2; i++) {
+    assert_ok(slab_scene_add_instances(p->there, model, transforms, PLACES, NULL, &geometries[i]));
+    assert_ok(slab_scene_add_instances(p->here, model, transforms, PLACES, NULL, &geometries[i]));
+  }
+}
+
+/* Indices come in any order, one of them twice. */
+static void some_instances_move_as_from_host_arrays(void **state) {
+  (void)state;
+  const pair p = pair_begin();
+  random_state random = harness_seeded(__func__);
+  slab_scene *model = mixed_tree(p.caller.slab, 20);
+  slab_ray *rays = mixed_rays(__func__, N);
+  float transforms[12 * PLACES];
+  uint32_t indices[PLACES], geometries[2];
+  mixed_places(&random, transforms, PLACES);
+  add_twice(&p, model, transforms, geometries);
+  commit(&p, SLAB_UPDATE_REBUILD);
+  for (uint32_t step = 0; step < 2 * STEPS; step++) {
+    const CUstream stream = p.streams[step % STREAMS];
+    const uint32_t n = step % (PLACES + 1), g = geometries[step % 2];
+    mixed_places(&random, transforms, n);
+    for (uint32_t i = 0; i < n; i++) indices[i] = random_below(&random, PLACES);
+    const lent r = lend(transforms, 48 * (size_t)n, stream), w = lend(indices, 4 * (size_t)n, stream);
+    assert_ok(slab_scene_update_some_instances_cuda(p.there, g, lent_at(&w), lent_at(&r), n, stream));
+    lent_end(&r), lent_end(&w);
+    assert_ok(slab_scene_update_some_instances(p.here, g, indices, transforms, n));
+    commit(&p, step % 3 == 0 ? SLAB_UPDATE_REFIT : SLAB_UPDATE_AUTO);
+    assert_same_answers(&p, rays);
+  }
+  free(rays);
+  slab_scene_destroy(model);
+  pair_end(&p);
+}
+
+/* In the order of the geometries that are named. */
+static void instances_of_many_geometries_move_as_from_host_arrays(void **state) {
+  (void)state;
+  const pair p = pair_begin();
+  random_state random = harness_seeded(__func__);
+  slab_scene *model = mixed_tree(p.caller.slab, 20);
+  slab_ray *rays = mixed_rays(__func__, N);
+  float transforms[2 * 12 * PLACES];
+  uint32_t geometries[2];
+  mixed_places(&random, transforms, PLACES);
+  add_twice(&p, model, transforms, geometries);
+  commit(&p, SLAB_UPDATE_REBUILD);
+  for (uint32_t step = 0; step < STEPS; step++) {
+    const CUstream stream = p.streams[step % STREAMS];
+    const uint32_t turned[] = {geometries[1], geometries[0]}, *both = step % 2 == 0 ? geometries : turned;
+    mixed_places(&random, transforms, 2 * PLACES);
+    const lent r = lend(transforms, sizeof transforms, stream);
+    assert_ok(slab_scene_move_instances_cuda(p.there, both, 2, lent_at(&r), 2 * PLACES, stream));
+    lent_end(&r);
+    assert_ok(slab_scene_move_instances(p.here, both, 2, transforms, 2 * PLACES));
+    commit(&p, step % 2 == 0 ? SLAB_UPDATE_REFIT : SLAB_UPDATE_AUTO);
+    assert_same_answers(&p, rays);
+  }
+  free(rays);
+  slab_scene_destroy(model);
+  pair_end(&p);
+}
+
 /* ---- what is waited for ---- */
 
 /* The stream of the library's own calls is held: an update that waited for it would never end. */
 static void no_other_stream_is_waited_for(void **state) {
   (void)state;
   const slab_box box = {.lower = {-1, -1, -1}, .upper = {1, 1, 1}}, moved = {.lower = {4, 4, 4}, .upper = {5, 5, 5}};
+  const uint32_t last = 2;
   const pair p = pair_begin();
   static meshes m;
   random_state random = harness_seeded(__func__);
@@ -299,13 +366,15 @@ static void no_other_stream_is_waited_for(void **state) {
   mixed_places(&random, transforms, PLACES);
   const CUdeviceptr other = caller_upload(&p.caller, NULL, 64);
   const lent b = lend(&moved, sizeof moved, p.streams[1]), v = lend(m.grid, sizeof m.grid, p.streams[1]),
-             t = lend(transforms, sizeof transforms, p.streams[2]);
+             t = lend(transforms, sizeof transforms, p.streams[2]), i = lend(ORDER, sizeof ORDER, p.streams[2]);
   slab_mesh mesh = {lent_at(&v), 0, CORNERS, NULL, TRIANGLES};
   standin_hold(p.streams[0], 1);
   assert_cu(cuMemcpyDtoDAsync(other, other + 32, 32, p.streams[0]));
   assert_ok(slab_scene_update_boxes_cuda(p.there, 0, lent_at(&b), 1, p.streams[1]));
   assert_ok(slab_scene_update_mesh_cuda(p.there, 1, &mesh, p.streams[1]));
   assert_ok(slab_scene_update_instances_cuda(p.there, 2, lent_at(&t), PLACES, p.streams[2]));
+  assert_ok(slab_scene_update_some_instances_cuda(p.there, 2, lent_at(&i), lent_at(&t), PLACES, p.streams[2]));
+  assert_ok(slab_scene_move_instances_cuda(p.there, &last, 1, lent_at(&t), PLACES, p.streams[2]));
   assert_int_equal(cuStreamQuery(p.streams[0]), CUDA_ERROR_NOT_READY);
   standin_hold(p.streams[0], 0);
   mesh.vertices = m.grid;
@@ -314,7 +383,7 @@ static void no_other_stream_is_waited_for(void **state) {
   assert_ok(slab_scene_update_instances(p.here, 2, transforms, PLACES));
   commit(&p, SLAB_UPDATE_AUTO);
   assert_same_answers(&p, rays);
-  lent_end(&b), lent_end(&v), lent_end(&t);
+  lent_end(&b), lent_end(&v), lent_end(&t), lent_end(&i);
   assert_cu(cuMemFree(other));
   free(rays);
   slab_scene_destroy(model);
@@ -465,6 +534,32 @@ static void what_is_wrong_is_refused_by_name(void **state) {
   pair_end(&p);
 }
 
+/* Of a geometry of two instances, whose second transform is singular and whose second index is one too high. */
+static void refuse_instances(const pair *p, uint32_t g, CUstream stream) {
+  const float transforms[24] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+  const uint32_t twice[] = {g, g}, past[] = {0, 2, 1, 0};
+  const lent t = lend(transforms, sizeof transforms, stream), w = lend(past, sizeof past, stream);
+  const uint32_t *in = lent_at(&w);
+  const float *at = lent_at(&t);
+  refused(p, slab_scene_update_some_instances_cuda(p->there, g, in, at, 2, stream),
+          "slab_scene_update_some_instances_cuda: indices[1] is 2, and there are 2 instances");
+  refused(p, slab_scene_update_some_instances_cuda(p->there, g, in + 2, at, 2, stream), "transform 1 is singular");
+  refused(p, slab_scene_update_some_instances_cuda(p->there, g, in + 2, at, 3, stream), "indices: 12 bytes at 0x");
+  refused(p, slab_scene_update_some_instances_cuda(p->there, g, in, at, 3, stream), "transforms: 144 bytes at 0x");
+  refused(p, slab_scene_update_some_instances_cuda(p->there, g, past, at, 1, stream), "is not memory that a card");
+  refused(p, slab_scene_update_some_instances_cuda(p->there, g, NULL, at, 1, stream), "indices is NULL");
+  refused(p, slab_scene_update_some_instances_cuda(p->there, g, in, NULL, 1, stream), "transforms is NULL");
+  refused(p, slab_scene_update_some_instances_cuda(p->there, 0, in, at, 1, stream), "has primitives of another kind");
+  refused(p, slab_scene_move_instances_cuda(p->there, &g, 1, at, 2, stream),
+          "slab_scene_move_instances_cuda: geometries[0]: transform 1 is singular");
+  refused(p, slab_scene_move_instances_cuda(p->there, twice, 2, at, 2, stream),
+          "2 transforms for 2 geometries, which have 4 instances");
+  refused(p, slab_scene_move_instances_cuda(p->there, NULL, 1, at, 2, stream), "the array of 1 geometries is NULL");
+  refused(p, slab_scene_move_instances_cuda(p->there, &g, 1, at, 3, stream), "transforms: 144 bytes at 0x");
+  refused(p, slab_scene_move_instances_cuda(p->there, &g, 1, transforms, 2, stream), "is not memory that a card");
+  lent_end(&t), lent_end(&w);
+}
+
 /* As those of host arrays, by index and value. */
 static void values_are_refused_as_those_of_arrays(void **state) {
   (void)state;
@@ -509,6 +604,7 @@ static void values_are_refused_as_those_of_arrays(void **state) {
   refused(&p, slab_scene_update_instances_cuda(p.there, 2, lent_at(&t), 1, stream), "1 transforms for geometry 2");
   refused(&p, slab_scene_update_instances_cuda(p.there, 2, NULL, 2, stream), "transforms is NULL");
   refused(&p, slab_scene_update_instances_cuda(NULL, 2, lent_at(&t), 2, stream), "scene is NULL");
+  refuse_instances(&p, 2, stream);
   lent_end(&s), lent_end(&v), lent_end(&w), lent_end(&t);
   slab_scene_destroy(model);
   pair_end(&p);
@@ -525,6 +621,8 @@ static void scenes_that_are_not_on_a_card_are_refused(void **state) {
   assert_status(slab_scene_update_boxes_cuda(scene, 0, NULL, 0, NULL), SLAB_UNSUPPORTED);
   assert_status(slab_scene_update_mesh_cuda(scene, 0, NULL, NULL), SLAB_UNSUPPORTED);
   assert_status(slab_scene_update_instances_cuda(scene, 0, NULL, 0, NULL), SLAB_UNSUPPORTED);
+  assert_status(slab_scene_update_some_instances_cuda(scene, 0, NULL, NULL, 0, NULL), SLAB_UNSUPPORTED);
+  assert_status(slab_scene_move_instances_cuda(scene, NULL, 0, NULL, 0, NULL), SLAB_UNSUPPORTED);
   assert_mentions("is not a card by CUDA");
   slab_scene_destroy(scene);
   slab_context_destroy(processor);
@@ -539,6 +637,7 @@ typedef struct strike {
   slab_status (*update)(const struct strike *, CUstream);
   slab_shape kind;
   const void *shapes;
+  const uint32_t *indices;
   const slab_ray *rays;
   slab_hit before[N], after[N];
 } strike;
@@ -554,6 +653,15 @@ static slab_status update_grid(const strike *s, CUstream stream) {
 
 static slab_status update_places(const strike *s, CUstream stream) {
   return slab_scene_update_instances_cuda(s->on.there, 0, s->shapes, PLACES, stream);
+}
+
+static slab_status update_some_places(const strike *s, CUstream stream) {
+  return slab_scene_update_some_instances_cuda(s->on.there, 0, s->indices, s->shapes, PLACES, stream);
+}
+
+static slab_status move_places(const strike *s, CUstream stream) {
+  const uint32_t first = 0;
+  return slab_scene_move_instances_cuda(s->on.there, &first, 1, s->shapes, PLACES, stream);
 }
 
 static slab_status update_struck(void *user) {
@@ -576,17 +684,18 @@ static strike *strike_begin(slab_status (*update)(const strike *, CUstream), sla
 /* Strikes the update of `there` to what `here` is. */
 static void strike_end(strike *s, const void *shapes, size_t size) {
   unsigned told = 0;
-  const lent l = lend(shapes, size, s->on.streams[1]);
+  const lent l = lend(shapes, size, s->on.streams[1]), in = lend(ORDER, sizeof ORDER, s->on.streams[1]);
   commit(&s->on, SLAB_UPDATE_REBUILD);
   assert_ok(slab_closest(s->on.there, s->rays, N, s->before, NULL));
   assert_ok(slab_closest(s->on.here, s->rays, N, s->after, NULL));
   assert_true(memcmp(s->before, s->after, sizeof s->before) != 0);
   s->shapes = lent_at(&l);
+  s->indices = lent_at(&in);
   const unsigned calls = caller_strike(update_struck, s, &told);
   assert_same_answers(&s->on, s->rays);
   print_message("%u calls, %u failures told\n", calls, told);
   assert_true(calls > 5 && told > calls / 2);
-  lent_end(&l);
+  lent_end(&l), lent_end(&in);
   pair_end(&s->on);
 }
 
@@ -612,15 +721,25 @@ static void each_call_that_fails_is_told(void **state) {
   draw_vertices(&random, &m);
   assert_ok(slab_scene_add_mesh(s->on.here, m.list, NULL, NULL));
   strike_end(s, m.grid, sizeof m.grid);
-  s = strike_begin(update_places, SLAB_TRIANGLE, rays);
-  slab_scene *model = mixed_tree(s->on.caller.slab, 20);
+  free(rays);
+}
+
+static void each_call_that_fails_moves_all_or_nothing(void **state) {
+  (void)state;
+  slab_status (*const updates[])(const strike *, CUstream) = {update_places, update_some_places, move_places};
+  random_state random = harness_seeded(__func__);
+  slab_ray *rays = mixed_rays(__func__, N);
   float transforms[12 * PLACES];
-  mixed_places(&random, transforms, PLACES);
-  assert_ok(slab_scene_add_instances(s->on.there, model, transforms, PLACES, NULL, NULL));
-  mixed_places(&random, transforms, PLACES);
-  assert_ok(slab_scene_add_instances(s->on.here, model, transforms, PLACES, NULL, NULL));
-  slab_scene_destroy(model);
-  strike_end(s, transforms, sizeof transforms);
+  for (int i = 0; i < 3; i++) {
+    strike *s = strike_begin(updates[i], SLAB_TRIANGLE, rays);
+    slab_scene *model = mixed_tree(s->on.caller.slab, 20);
+    mixed_places(&random, transforms, PLACES);
+    assert_ok(slab_scene_add_instances(s->on.there, model, transforms, PLACES, NULL, NULL));
+    mixed_places(&random, transforms, PLACES);
+    assert_ok(slab_scene_add_instances(s->on.here, model, transforms, PLACES, NULL, NULL));
+    slab_scene_destroy(model);
+    strike_end(s, transforms, sizeof transforms);
+  }
   free(rays);
 }
 
@@ -629,12 +748,15 @@ int main(void) {
       cmocka_unit_test(every_kind_moves_as_from_host_arrays),
       cmocka_unit_test(meshes_are_refitted_on_the_card),
       cmocka_unit_test(instances_move_as_from_host_arrays),
+      cmocka_unit_test(some_instances_move_as_from_host_arrays),
+      cmocka_unit_test(instances_of_many_geometries_move_as_from_host_arrays),
       cmocka_unit_test(no_other_stream_is_waited_for),
       cmocka_unit_test(frames_wait_for_casts_in_flight),
       cmocka_unit_test(what_is_wrong_is_refused_by_name),
       cmocka_unit_test(values_are_refused_as_those_of_arrays),
       cmocka_unit_test(scenes_that_are_not_on_a_card_are_refused),
       cmocka_unit_test(each_call_that_fails_is_told),
+      cmocka_unit_test(each_call_that_fails_moves_all_or_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,19 +114,33 @@ static slab_status run_update_there(world *w) {
 
 static const float places[2][12] = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, {0, -2, 0, 3, 2, 0, 0, 0, 0, 0, 2, 1}};
 
-/* Two instances, and a buffer with the same transforms. */
+enum { INDICES_AT = 64 + sizeof places };
+
+/* Two instances, and a buffer with the same transforms, and with their indices. */
 static void begin_instances_cl(world *w) {
   begin_batch(w);
   w->model = w->scene;
   w->scene = NULL;
   assert_ok(slab_scene_create(w->context, &w->scene));
   assert_ok(slab_scene_add_instances(w->scene, w->model, places[0], 2, NULL, NULL));
-  assert_cl(clEnqueueWriteBuffer(w->queue, w->buffer, CL_TRUE, 64, sizeof places, places, 0, NULL, NULL));
+  fill_span(w, 64, places, sizeof places);
+  fill_span(w, INDICES_AT, (const cl_uint[]){1, 0}, 2 * sizeof(cl_uint));
 }
 
 static slab_status run_update_instances_cl(world *w) {
   const slab_span at = {w->buffer, 64};
   return slab_scene_update_instances_cl(w->scene, 0, &at, 2, 0, NULL);
+}
+
+static slab_status run_update_some_instances_cl(world *w) {
+  const slab_span indices = {w->buffer, INDICES_AT}, at = {w->buffer, 64};
+  return slab_scene_update_some_instances_cl(w->scene, 0, &indices, &at, 2, 0, NULL);
+}
+
+static slab_status run_move_instances_cl(world *w) {
+  const uint32_t first = 0;
+  const slab_span at = {w->buffer, 64};
+  return slab_scene_move_instances_cl(w->scene, &first, 1, &at, 2, 0, NULL);
 }
 
 /* Refitted there before, where the setting says so. */
@@ -276,6 +290,8 @@ const action actions_cl[] = {
     UPDATE_CL("obbs", SLAB_OBB),
     UPDATE_CL("mesh", SLAB_TRIANGLE),
     {.name = "slab_scene_update_instances_cl", .begin = begin_instances_cl, .run = run_update_instances_cl},
+    {.name = "slab_scene_update_some_instances_cl", .begin = begin_instances_cl, .run = run_update_some_instances_cl},
+    {.name = "slab_scene_move_instances_cl", .begin = begin_instances_cl, .run = run_move_instances_cl},
     {.name = "slab_scene_update_mesh_cl, for a refit there", .begin = begin_mesh_there, .run = run_update_there},
     {.name = "slab_scene_update_mesh_cl, strided, for a refit there",
      .begin = begin_mesh_there,
