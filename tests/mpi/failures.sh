@@ -39,12 +39,26 @@ printf '\0\0\300\177' | dd of=nan.raw bs=4 seek=290 conv=notrunc status=none
 expect_exit 1 on 3 "${cast[@]}" --after nan.raw -o out.npy
 expect_stderr "rank 2 of 3: nan.raw: the t of ray 290, counted from 0, is NaN" " rays were done before"
 expect_no out.npy
+# Likewise of a world that the scene does not have, which rank 0 alone has read.
+printf '1 0 0 0  0 1 0 0  0 0 1 0\n1 0 0 3  0 1 0 0  0 0 1 0\n' >places.txt
+printf '1\n2\n' >place_worlds.txt
+printf 'v -4 -4 2\nv 9 -4 2\nv 0 9 2\nf 1 2 3\n' >mesh.obj
+placed=(--instances places.txt --of mesh.obj --instance-worlds place_worlds.txt)
+head -c 1200 /dev/zero >worlds.raw
+printf '\3' | dd of=worlds.raw bs=4 seek=290 conv=notrunc status=none
+expect_failure 2 "rank 0 of 2: --worlds wants a file" on 2 cast "${placed[@]}" --rays rays.npy --worlds own.pipe -o out.npy
+expect_exit 1 on 3 cast "${placed[@]}" --rays rays.npy --worlds worlds.raw -o out.npy
+expect_stderr "rank 2 of 3: worlds.raw: the world of ray 290, counted from 0, is 3, and the scene has 2" " rays were done before"
+expect_no out.npy
 near=(near "${scene[@]}" --points points.npy)
 slabcast rays random "${scene[@]}" --count 300 --out raw -o - | head -c 3600 >points.raw
 expect_failure 2 "rank 0 of 2: --points wants a file" on 2 near "${scene[@]}" --points - -o out.npy
 expect_failure 2 "rank 0 of 2: results are npy or raw" on 2 near "${scene[@]}" --grid 9x9x9 -o out.vti
 expect_failure 2 "rank 0 of 2: --resume is for one process" on 2 "${near[@]}" -o out.npy --resume
 expect_failure 2 "rank 0 of 2: --radius 0 is not above 0" on 2 "${near[@]}" -o out.npy --radius 0
+expect_exit 1 on 3 near "${placed[@]}" --points points.raw --worlds worlds.raw -o out.npy
+expect_stderr "rank 2 of 3: worlds.raw: the world of point 290, counted from 0, is 3, and the scene has 2"
+expect_no out.npy
 expect_failure 1 "rank 0 of 2: own.txt: lines of text" on 2 near "${scene[@]}" --points own.txt -o out.npy
 expect_failure 1 "rank 0 of 2: cannot read nowhere.npy" on 2 near "${scene[@]}" --points nowhere.npy -o out.npy
 expect_failure 1 "rank 0 of 2: cannot write nowhere/out.npy" on 2 near "${scene[@]}" --points points.raw -o nowhere/out.npy

@@ -51,6 +51,21 @@ same 4 own.npy "${flat[@]}" --rays rays.npy --masks masks.raw --after after.npy 
 same 3 own_shard.npy "${flat[@]}" --rays rays.npy --masks masks.npy --after after.raw --query count --shard 1/2
 for other in masks.npy closest.npy; do expect_other one.own.npy one.$other; done
 
+# ---- worlds: every rank reads its part of them, and hears of rank 0 how many the scene has ----
+for ((i = 0; i < 24; i++)); do echo "1 0 0 $((i % 6 * 3 - 7))  0 1 0 $((i / 6 * 3 - 5))  0 0 1 $((i % 4))"; done >many_places.txt
+for ((i = 0; i < 24; i++)); do echo $((i * 5 % 8)); done >place_worlds.txt
+for ((i = 0; i < 1003; i++)); do echo $((i * i % 8)); done | "$make_npy" u '<u4' '(1003,)' False >worlds.npy
+npy_data worlds.npy >worlds.raw
+worlds=(--instances many_places.txt --of mesh.obj --instance-worlds place_worlds.txt --builtin boxes:20 --worlds worlds.npy)
+# On the processor, which compiles no kernel for them.
+natively() { SLABCAST_BACKENDS=native "$@"; }
+for query in closest distance any count all interval; do
+  natively same 3 "worlds_$query.npy" "${worlds[@]}" --rays rays.npy --query $query
+done
+natively same 2 worlds_shard.npy "${worlds[@]/worlds.npy/worlds.raw}" --rays rays.npy --masks masks.npy --shard 1/2
+natively slabcast cast "${worlds[@]:0:8}" --rays rays.npy -o none.npy
+expect_other one.worlds_closest.npy none.npy
+
 # ---- points: of files and grids, every query, more of them than two ranks take at once ----
 # same_near RANKS NAME OPTION...: of $command to NAME.
 command=near
@@ -74,6 +89,7 @@ grep -q '"invalid": 1,' many.json || fail "one of the points is NaN: $(cat many.
 same_near 2 within.raw "${tree[@]}" --points points.raw --query within --radius 0.4 --mask 21
 same_near 2 near_shard.npy "${placed[@]}" --points points.npy --shard 1/3 --radius 2
 expect_other one.near_shard.npy one.near_closest.npy
+natively same_near 3 near_worlds.npy "${worlds[@]}" --points points.npy
 same_near 4 two.npy "${flat[@]}" --grid 2x1x1
 same_near 1 field.npy "${tree[@]}" --grid 30x20x10 --margin 0.5
 command=inside
@@ -81,6 +97,7 @@ same_near 3 inside.npy "${flat[@]}" --points points.npy
 same_near 2 winding.raw "${tree[@]}" --points points.raw --query winding --mask 21
 same_near 2 signed.npy "${tree[@]}" --grid 9x8x7 --margin 1 --query distance --radius 2
 grep -q '"inside": [1-9]' many.json || fail "no point is inside: $(cat many.json)"
+natively same_near 3 winding_worlds.npy "${worlds[@]}" --points points.npy --query winding
 slabcast near --builtin boxes:1 --grid 130x130x130 --query distance -o one.npy
 expect_exit 0 on 2 near --builtin boxes:1 --grid 130x130x130 --query distance -o many.npy
 expect_same one.npy many.npy
