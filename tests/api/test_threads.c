@@ -319,6 +319,22 @@ static bool all_have_seen_some(const watcher *watchers) {
   return true;
 }
 
+static void watchers_begin(watcher watchers[WATCHERS], slab_scene *scene, atomic_bool *over, void *(*sees)(void *)) {
+  for (int i = 0; i < WATCHERS; i++) {
+    watchers[i].scene = scene;
+    watchers[i].over = over;
+    assert_int_equal(os_thread_start(&watchers[i].thread, sees, &watchers[i]), 0);
+  }
+}
+
+static void watchers_end(const watcher watchers[WATCHERS], atomic_bool *over) {
+  atomic_store(over, true);
+  for (int i = 0; i < WATCHERS; i++) {
+    os_thread_join(watchers[i].thread);
+    if (watchers[i].wrong != NULL) fail_msg("thread %d: %s", i, watchers[i].wrong);
+  }
+}
+
 /* All tiles move, all in one call or in two ranges. */
 static slab_status move_tiles(slab_scene *scene, const slab_box *tiles, uint32_t count, bool ranges) {
   const uint32_t half = count / 2;
@@ -337,12 +353,8 @@ static void frames_are_whole(uint32_t count, bool ranges) {
   assert_ok(slab_scene_create(context, &scene));
   assert_ok(slab_scene_add_boxes(scene, tiles, count, NULL, NULL));
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
-  for (int i = 0; i < WATCHERS; i++) {
-    watchers[i].scene = scene;
-    watchers[i].tiles = count;
-    watchers[i].over = &over;
-    assert_int_equal(os_thread_start(&watchers[i].thread, watch, &watchers[i]), 0);
-  }
+  for (int i = 0; i < WATCHERS; i++) watchers[i].tiles = count;
+  watchers_begin(watchers, scene, &over, watch);
   for (uint32_t frame = 1, added = 0; frame <= FRAMES || !all_have_seen_some(watchers); frame++) {
     const slab_build_options how = {.tree = SLAB_TREE_FAST,
                                     .update = ranges ? SLAB_UPDATE_REFIT : (slab_update)(frame % 3)};
@@ -352,11 +364,7 @@ static void frames_are_whole(uint32_t count, bool ranges) {
     assert_ok(slab_scene_commit(scene, &how));
     if (frame % 8 == 4 && added > 0) assert_ok(slab_scene_remove(scene, added));
   }
-  atomic_store(&over, true);
-  for (int i = 0; i < WATCHERS; i++) {
-    os_thread_join(watchers[i].thread);
-    if (watchers[i].wrong != NULL) fail_msg("thread %d: %s", i, watchers[i].wrong);
-  }
+  watchers_end(watchers, &over);
   slab_scene_destroy(scene);
   slab_context_destroy(context);
 }
@@ -417,24 +425,123 @@ static void casts_see_whole_instances_while_other_threads_commit(void **state) {
   assert_ok(slab_scene_commit(model, &(slab_build_options){.tree = SLAB_TREE_FAST}));
   assert_ok(slab_scene_add_instances(scene, model, at, 1, NULL, NULL));
   assert_ok(slab_scene_commit(scene, NULL));
-  for (int i = 0; i < WATCHERS; i++) {
-    watchers[i].scene = scene;
-    watchers[i].over = &over;
-    assert_int_equal(os_thread_start(&watchers[i].thread, watch_instances, &watchers[i]), 0);
-  }
+  watchers_begin(watchers, scene, &over, watch_instances);
   assert_int_equal(os_thread_start(&builder.thread, raise_model, &builder), 0);
   for (uint32_t frame = 1; frame <= FRAMES || !all_have_seen_some(watchers); frame++) {
     at[11] = (float)(frame % FRAMES);
     assert_ok(slab_scene_update_instances(scene, 0, at, 1));
     assert_ok(slab_scene_commit(scene, NULL));
   }
-  atomic_store(&over, true);
-  for (int i = 0; i < WATCHERS; i++) {
-    os_thread_join(watchers[i].thread);
-    if (watchers[i].wrong != NULL) fail_msg("thread %d: %s", i, watchers[i].wrong);
-  }
+  watchers_end(watchers, &over);
   os_thread_join(builder.thread);
   if (builder.wrong != NULL) fail_msg("%s", builder.wrong);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+/* ---- worlds that move meanwhile ---- */
+
+enum { WORLDS = 70, BOTH = 2, PLACED = BOTH * WORLDS };
+
+/* In a frame all worlds move, some or one. */
+static bool moves_in(uint32_t world, uint32_t frame) {
+  if (frame % 3 == 2) return true;
+  return (world + WORLDS - frame * 7 % WORLDS) % WORLDS < (frame % 3 == 1 ? 5 : 1);
+}
+
+/* Its height: the last frame in which it has moved. */
+static uint32_t height_in(uint32_t world, uint32_t frame) {
+  while (frame > 0 && !moves_in(world, frame)) frame--;
+  return frame;
+}
+
+/* Both boxes of each world, the worlds from 0 on. */
+static void place_at(float *transform, uint32_t i, uint32_t frame) {
+  const float at[12] = {1, 0, 0, (float)(2 * (i % BOTH)), 0, 1, 0, 0, 0, 0, 1, (float)height_in(i / BOTH, frame)};
+  memcpy(transform, at, sizeof at);
+}
+
+static slab_status move_worlds(slab_scene *scene, uint32_t frame) {
+  float transforms[12 * PLACED];
+  uint32_t indices[PLACED], n = 0;
+  for (uint32_t i = 0; i < PLACED; i++) {
+    if (!moves_in(i / BOTH, frame)) continue;
+    place_at(transforms + 12 * (size_t)n, i, frame);
+    indices[n++] = i;
+  }
+  return n == PLACED ? slab_scene_update_instances(scene, 0, transforms, n)
+                     : slab_scene_update_some_instances(scene, 0, indices, transforms, n);
+}
+
+/* A cast of all worlds sees each where it is in one frame, which is no older than that of the cast before. Every other
+ * cast is of few rays: of the first worlds. */
+static void *watch_worlds(void *argument) {
+  watcher *w = argument;
+  slab_ray rays[PLACED];
+  slab_short_hit hits[PLACED];
+  uint32_t worlds[PLACED], last = 0;
+  const slab_cast_options options = {.worlds = worlds};
+  for (uint32_t i = 0; i < PLACED; i++) {
+    worlds[i] = i / BOTH + 1;
+    rays[i] = (slab_ray){{(float)(2 * (i % BOTH)), 0, HEIGHT}, 0, {0, 0, -1}, INFINITY};
+  }
+  for (int round = 0; w->wrong == NULL && !atomic_load(w->over); round++) {
+    const size_t n = round % 2 == 0 ? PLACED : 6;
+    uint32_t frame = 0;
+    if (slab_nearest(w->scene, rays, n, hits, &options) != SLAB_OK) w->wrong = "a cast failed";
+    for (size_t i = 0; i < n; i++) {
+      if (hits[i].geometry != i) w->wrong = "a cast saw another world";
+      if (HEIGHT - hits[i].t > (float)frame) frame = (uint32_t)(HEIGHT - hits[i].t); /* one moves in each */
+    }
+    for (uint32_t i = 0; i < n; i++) {
+      const bool fits = n == PLACED
+                            ? hits[i].t == (float)(HEIGHT - height_in(i / BOTH, frame))
+                            : hits[i].t == hits[i ^ 1].t && hits[i].t <= (float)(HEIGHT - height_in(i / BOTH, last));
+      if (!fits) w->wrong = "a cast saw two frames";
+    }
+    if (n < PLACED) continue;
+    if (frame < last) w->wrong = "a cast saw an older frame than the one before";
+    if (frame > last) atomic_fetch_add(&w->seen, 1);
+    last = frame;
+  }
+  atomic_fetch_add(&w->seen, w->wrong != NULL ? FRAMES_SEEN : 0);
+  return NULL;
+}
+
+static slab_scene *scene_of_worlds(slab_context *context, slab_scene *model) {
+  slab_scene *scene = harness_scene(context);
+  float transforms[12 * PLACED];
+  uint32_t worlds[PLACED];
+  for (uint32_t i = 0; i < PLACED; i++) {
+    place_at(transforms + 12 * (size_t)i, i, 0);
+    worlds[i] = i / BOTH + 1;
+  }
+  assert_ok(slab_scene_set_worlds(scene, WORLDS));
+  assert_ok(
+      slab_scene_add_instances(scene, model, transforms, PLACED, &(slab_geometry_options){.worlds = worlds}, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  return scene;
+}
+
+static void casts_see_whole_worlds_while_another_thread_moves_them(void **state) {
+  (void)state;
+  const slab_box box = {{-0.5f, -0.5f, -1}, {0.5f, 0.5f, 0}};
+  slab_context *context = harness_context();
+  slab_scene *model = harness_scene(context);
+  atomic_bool over = false;
+  watcher watchers[WATCHERS] = {0};
+  assert_ok(slab_scene_add_boxes(model, &box, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(model, NULL));
+  slab_scene *scene = scene_of_worlds(context, model);
+  watchers_begin(watchers, scene, &over, watch_worlds);
+  for (uint32_t frame = 1, added = 0; frame <= FRAMES || !all_have_seen_some(watchers); frame++) {
+    assert_ok(move_worlds(scene, frame));
+    if (frame % 16 == 0) assert_ok(slab_scene_add_boxes(scene, NULL, 0, NULL, &added)); /* which builds all anew */
+    assert_ok(slab_scene_commit(scene, NULL));
+    if (frame % 16 == 9 && added > 0) assert_ok(slab_scene_remove(scene, added));
+  }
+  watchers_end(watchers, &over);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
   slab_context_destroy(context);
@@ -522,6 +629,7 @@ int main(void) {
       cmocka_unit_test(casts_see_whole_frames_while_another_thread_commits),
       cmocka_unit_test(casts_see_whole_frames_while_another_thread_moves_ranges),
       cmocka_unit_test(casts_see_whole_instances_while_other_threads_commit),
+      cmocka_unit_test(casts_see_whole_worlds_while_another_thread_moves_them),
       cmocka_unit_test(casts_end_on_the_frame_they_began_with),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
