@@ -267,6 +267,57 @@ static void refits_after_another_build_have_its_order(void **state) {
   }
 }
 
+enum { OWN_BOXES = 2, MODEL_BOXES = 4, LIFTS = 5 };
+
+/* Whether a ray down at (x, y) meets the box of this geometry and primitive at a height; NAN: none. */
+static void assert_height(slab_scene *scene, float x, float y, uint32_t geometry, uint32_t primitive, float height) {
+  const slab_ray ray = {{x, y, 99}, 0, {0, 0, -1}, INFINITY};
+  slab_short_hit hit;
+  assert_ok(slab_nearest(scene, &ray, 1, &hit, NULL));
+  assert_int_equal(hit.geometry, isnan(height) ? SLAB_MISS : geometry);
+  if (!isnan(height)) assert_true(hit.primitive == primitive && hit.t == 99 - height);
+}
+
+/* Boxes of the scene's own, an instance of a model of n boxes, and commits: refits, a build without the last box, and a
+ * refit again. */
+static void assert_models_follow(slab_context *context, uint32_t n) {
+  const slab_build_options fast = {.tree = SLAB_TREE_FAST},
+                           refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT},
+                           build = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REBUILD};
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
+  slab_box boxes[MODEL_BOXES];
+  float at[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  for (uint32_t i = 0; i < MODEL_BOXES; i++) boxes[i] = (slab_box){{2 * (float)i, 0, -1}, {2 * (float)i + 1, 1, 0}};
+  assert_ok(slab_scene_add_boxes(model, boxes, n, NULL, NULL));
+  assert_ok(slab_scene_commit(model, &fast));
+  assert_ok(slab_scene_add_instances(scene, model, at, 1, NULL, NULL));
+  for (uint32_t g = 1; g <= OWN_BOXES; g++) {
+    const slab_box own = {{0, 4 * (float)g, -1}, {1, 4 * (float)g + 1, 0}};
+    assert_ok(slab_scene_add_boxes(scene, &own, 1, NULL, NULL));
+  }
+  assert_ok(slab_scene_commit(scene, &fast));
+  for (int lift = 1; lift < LIFTS; lift++) {
+    at[11] = (float)lift;
+    assert_ok(slab_scene_update_instances(scene, 0, at, 1));
+    if (lift == 3) assert_ok(slab_scene_enable(scene, OWN_BOXES, 0));
+    assert_ok(slab_scene_commit(scene, lift == 3 ? &build : &refit));
+    for (uint32_t i = 0; i < n; i++) assert_height(scene, 2 * (float)i + 0.5f, 0.5f, 0, i, (float)lift);
+    for (uint32_t g = 1; g <= OWN_BOXES; g++)
+      assert_height(scene, 0.5f, 4 * (float)g + 0.5f, g, 0, g == OWN_BOXES && lift >= 3 ? NAN : 0.0f);
+  }
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+}
+
+/* A refit finds arrays of its size that an older build filled, in which the model lies elsewhere: the scene's own
+ * blocks took more, and what follows those of models is rounded up. That is so of some models alone. */
+static void refits_after_another_build_have_its_models(void **state) {
+  (void)state;
+  const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
+  for (int l = 0; l < 2; l++)
+    for (uint32_t n = 1; n <= MODEL_BOXES; n++) assert_models_follow(harness_shared(layouts[l]), n);
+}
+
 /* Leaves of several blocks, which boxes at one place make. */
 static void every_block_of_a_leaf_is_refitted(void **state) {
   (void)state;
@@ -627,6 +678,7 @@ int main(void) {
       cmocka_unit_test(builds_where_the_tree_does_not_hold_the_scene),
       cmocka_unit_test(boxes_that_change_sides_are_not_refitted),
       cmocka_unit_test(refits_after_another_build_have_its_order),
+      cmocka_unit_test(refits_after_another_build_have_its_models),
       cmocka_unit_test(every_block_of_a_leaf_is_refitted),
       cmocka_unit_test(long_walls_are_hit_beyond_their_edges),
       cmocka_unit_test(casts_answer_the_last_commit_until_the_next),
