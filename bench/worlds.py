@@ -7,7 +7,7 @@
 The program bench_worlds makes the frames, and says what is in them. All sides have as many threads; ours and the
 fastest of Warp are measured with one thread too, which is what Warp has by itself. Sides take turns in each round, the
 first of which is not counted. t of each is compared with ours in every round, to 1e-3. Ratios are those of medians, to
-ours of as many threads.
+ours of as many threads. Rays are told what mj_multiRay tells, t and what was hit, without normals; Warp tells t alone.
 """
 
 import argparse
@@ -68,7 +68,7 @@ class Frames:
 class Slabcast:
     def __init__(self, frames, threads):
         self.name, self.threads, self.frames = "Slabcast: Python", threads, frames
-        self.call = f"Slabcast {slabcast.__version__}: update_instances, commit; closest"
+        self.call = f"Slabcast {slabcast.__version__}: update_instances, commit; nearest"
         self.scene = slabcast.Scene("cpu", threads=threads)
         self.scene.set_worlds(frames.worlds)
         self.scene.add_mesh(*frames.terrain)
@@ -80,7 +80,7 @@ class Slabcast:
             self.ids[k] = self.scene.add_instances(model, frames.transforms[0, k].reshape(-1, 3, 4), world=world_of)
         self.scene.commit()
         self.worlds = np.repeat(np.arange(1, frames.worlds + 1, dtype="u4"), frames.rays_each)
-        self.hits = np.empty(len(frames.rays), slabcast.HIT)
+        self.hits = np.empty(len(frames.rays), slabcast.SHORT_HIT)
 
     def prepare(self, frame):
         self.transforms = self.frames.transforms[frame].reshape(-1, 3, 4)
@@ -90,7 +90,7 @@ class Slabcast:
         self.scene.commit()
 
     def cast(self):
-        self.scene.closest(self.frames.rays, world=self.worlds, out=self.hits)
+        self.scene.nearest(self.frames.rays, world=self.worlds, out=self.hits)
 
     def t(self):
         return np.where(slabcast.is_hit(self.hits), self.hits["t"], np.inf)
