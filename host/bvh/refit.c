@@ -91,8 +91,10 @@ void bvh_each_leaf(bool compressed, const void *nodes, size_t n, bvh_leaf_visit 
   for (size_t node = 0; node < n; node++) {
     child children[BVH_WIDTH];
     const int count = children_in(compressed, nodes, node, children);
-    for (int i = 0; i < count; i++)
-      if (!children[i].inner) visit(argument, children[i].kind, children[i].at, children[i].count);
+    for (int i = 0; i < count; i++) {
+      const child *c = &children[i];
+      if (!c->inner) visit(argument, c->kind, c->at, c->count, (uint32_t)node * BVH_WIDTH + (uint32_t)c->slot);
+    }
   }
 }
 

@@ -19,9 +19,13 @@ block_form block_form_of(slab_layout layout) {
 
 uint32_t block_units(block_form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
 
+uint32_t *block_ids(block_form f, uint32_t kind, float *block) {
+  return (uint32_t *)(block + (size_t)primitive_rows(kind) * f.width);
+}
+
 void block_write_ids(block_form f, uint32_t kind, float *block, const uint32_t *ids, uint32_t count) {
-  const uint32_t used = primitive_rows(kind) * f.width, rest = block_units(f, kind) * f.unit - used;
-  uint32_t *to = (uint32_t *)(block + used);
+  const uint32_t rest = block_units(f, kind) * f.unit - primitive_rows(kind) * f.width;
+  uint32_t *to = block_ids(f, kind, block);
   for (uint32_t k = 0; k < rest; k++) to[k] = k >= f.width ? 0 : k < count ? ids[k] : SLAB_MISS;
 }
 

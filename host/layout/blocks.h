@@ -14,6 +14,8 @@ typedef struct block_form {
 block_form block_form_of(slab_layout);
 uint32_t block_units(block_form, uint32_t kind);
 
+/* The ids of a block's lanes: SLAB_MISS for none. */
+uint32_t *block_ids(block_form, uint32_t kind, float *block);
 /* Writes the ids of a block's lanes, SLAB_MISS from `count` on, and zeros up to its end. */
 void block_write_ids(block_form, uint32_t kind, float *block, const uint32_t *ids, uint32_t count);
 

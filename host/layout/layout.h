@@ -37,11 +37,14 @@ size_t layout_node_size(slab_layout);
 void layout_copy_nodes(slab_layout, const void *from, size_t n, void *to, size_t node, size_t unit);
 /* The nth node of an array. */
 void *layout_node(slab_layout, const void *nodes, size_t nth);
-/* A BVH of a part as it lies in the arrays of the last snapshot, from a node and a unit on, in arrays of its own, with
- * the primitives' ids in this one. kept: what else is known of it. The caller frees nodes and blocks, whatever the
+/* Whether the primitives of the last snapshot's geometries have the ids that they had. */
+bool layout_keeps_ids(const snapshot *, const snapshot *last);
+/* A BVH of a part as it lies in the arrays of the last snapshot, from a node and a unit on, in arrays of its own. kept:
+ * what else is known of it. Its primitives have the ids that they had. The caller frees nodes and blocks, whatever the
  * status. */
-slab_status bvh_layout_take(const snapshot *, const snapshot *last, const bvh_layout *kept, size_t node, size_t unit,
-                            bvh_layout *out);
+slab_status bvh_layout_take(const snapshot *last, const bvh_layout *kept, size_t node, size_t unit, bvh_layout *out);
+/* Gives the primitives of such a BVH the ids that they have in this snapshot. */
+void bvh_layout_renumber(const snapshot *, const snapshot *last, bvh_layout *);
 /* The kinds that may stand outside the BVH, and the index of each there. */
 extern const uint8_t layout_outside_kinds[OUTSIDE_LISTS];
 

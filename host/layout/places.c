@@ -23,31 +23,30 @@ enum { ROOM_SHARE = 8, ROOM_LEAST = 64 };
 
 static const block_form wide = {BVH_WIDTH, BLOCK_UNIT};
 
+typedef struct places_noting {
+  tree_places *to;
+  float *blocks;
+} places_noting;
+
 /* Notes the place of all primitives of `count` blocks. */
-static void note_blocks(tree_places *p, const float *blocks, uint32_t kind, uint32_t first, uint32_t count,
-                        uint32_t place) {
-  const size_t floats = (size_t)block_units(wide, kind) * wide.unit,
-               end = first + count * (size_t)block_units(wide, kind);
+static void note_blocks(void *argument, uint32_t kind, uint32_t first, uint32_t count, uint32_t place) {
+  const places_noting *n = argument;
+  tree_places *p = n->to;
+  const uint32_t units = block_units(wide, kind);
+  const size_t end = first + count * (size_t)units;
   if (end > p->free) p->free = end;
-  for (uint32_t b = 0; b < count; b++) {
-    uint32_t ids[BVH_WIDTH];
-    memcpy(ids, blocks + (size_t)first * wide.unit + b * floats + (size_t)primitive_rows(kind) * BVH_WIDTH, sizeof ids);
+  for (uint32_t b = 0; b < count; b++, first += units) {
+    const uint32_t *ids = block_ids(wide, kind, n->blocks + (size_t)first * wide.unit);
     for (int k = 0; k < BVH_WIDTH; k++)
       if (ids[k] != SLAB_MISS) p->of[ids[k]] = place;
   }
 }
 
 static void note_leaves(tree_places *p, const bvh_layout *t) {
-  const bvh_node *nodes = t->nodes;
-  for (uint32_t n = 0; n < p->tree.count; n++)
-    for (uint32_t k = 0; k < BVH_WIDTH && nodes[n].meta[k] != 0; k++) {
-      const uint32_t meta = nodes[n].meta[k];
-      if (!BVH_IS_INNER(meta))
-        note_blocks(p, t->blocks, BVH_LEAF_KIND(meta), nodes[n].child[k], BVH_LEAF_BLOCK_COUNT(meta),
-                    n * BVH_WIDTH + k);
-    }
+  places_noting n = {p, t->blocks};
+  bvh_each_leaf(false, t->nodes, p->tree.count, note_blocks, &n);
   for (int k = 0; k < OUTSIDE_KINDS; k++)
-    note_blocks(p, t->blocks, layout_outside_kinds[k], t->outside[k].first, t->outside[k].blocks, PLACE_OUTSIDE);
+    note_blocks(&n, layout_outside_kinds[k], t->outside[k].first, t->outside[k].blocks, PLACE_OUTSIDE);
 }
 
 slab_status places_create(const snapshot *s, tree_places **made) {
@@ -148,12 +147,11 @@ void places_refit(tree_places *p, snapshot *s) {
 /* A leaf's blocks. */
 typedef struct leaf_blocks {
   uint32_t kind, count;
-  size_t at, floats, ids; /* where the first begins; of each: its size, and where its ids are */
+  size_t at, floats; /* where the first begins, and the size of each */
 } leaf_blocks;
 
 static leaf_blocks blocks_at(uint32_t kind, uint32_t first, uint32_t count) {
-  return (leaf_blocks){kind, count, (size_t)first * wide.unit, (size_t)block_units(wide, kind) * wide.unit,
-                       (size_t)primitive_rows(kind) * BVH_WIDTH};
+  return (leaf_blocks){kind, count, (size_t)first * wide.unit, (size_t)block_units(wide, kind) * wide.unit};
 }
 
 static leaf_blocks leaf_at(const snapshot *s, uint32_t place) {
@@ -173,7 +171,7 @@ void places_follow(tree_places *p, const snapshot *last, snapshot *s, uint32_t l
 }
 
 static uint32_t *ids_of(const snapshot *s, const leaf_blocks *l, uint32_t block) {
-  return (uint32_t *)(s->bvh.blocks + l->at + block * l->floats + l->ids);
+  return block_ids(wide, l->kind, s->bvh.blocks + l->at + block * l->floats);
 }
 
 /* Puts an id in the place of another. Ids of a block ascend, SLAB_MISS for none at the end. Returns whether it is

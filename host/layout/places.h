@@ -17,8 +17,8 @@ typedef struct tree_places {
   uint32_t *moved; /* primitives that have moved since they were mended, the last one at the end */
   uint8_t *listed; /* of each primitive: 1: it is there */
   uint32_t moved_count, moved_room;
-  size_t free,
-      units;    /* BLOCK_UNITs: those before are of leaves; all that snapshots have, which have more for new leaves */
+  size_t free;  /* BLOCK_UNITs before this one are of leaves */
+  size_t units; /* all that snapshots have, some of them for new leaves */
   bool outside; /* something there is touched */
   bool overrun; /* more have moved than are listed */
   bool fails;   /* a refit was not ended: what is known is of no snapshot */

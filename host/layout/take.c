@@ -2,7 +2,6 @@
  * now, since geometries with lower ids may have more primitives, or fewer. */
 #include <string.h>
 
-#include "base/pool.h"
 #include "base/status.h"
 #include "bvh/memory.h"
 #include "bvh/refit.h"
@@ -29,34 +28,32 @@ static uint32_t number_now(renumbering *r, uint32_t id) {
   return id + r->shift;
 }
 
-static void renumber_blocks(void *argument, uint32_t kind, uint32_t first, uint32_t count) {
+static void renumber_blocks(void *argument, uint32_t kind, uint32_t first, uint32_t count, uint32_t place) {
   renumbering *r = argument;
-  const uint32_t units = block_units(r->form, kind);
-  for (uint32_t b = 0; b < count; b++, first += units) {
-    uint32_t *ids = (uint32_t *)(r->blocks + (size_t)first * r->form.unit + primitive_rows(kind) * r->form.width);
+  (void)place;
+  for (uint32_t b = 0; b < count; b++, first += block_units(r->form, kind)) {
+    uint32_t *ids = block_ids(r->form, kind, r->blocks + (size_t)first * r->form.unit);
     for (uint32_t k = 0; k < r->form.width; k++) ids[k] = number_now(r, ids[k]);
   }
 }
 
-/* Whether the primitives of the geometries of both snapshots have the ids that they had. */
-static bool has_numbers_of(const snapshot *scene, const snapshot *last) {
+bool layout_keeps_ids(const snapshot *scene, const snapshot *last) {
   for (uint32_t g = 0; g < last->geometries; g++)
     if (scene->table[g].global_id_base != last->table[g].global_id_base) return false;
   return true;
 }
 
-static void renumber(const snapshot *scene, const snapshot *last, size_t nodes, bvh_layout *t) {
+void bvh_layout_renumber(const snapshot *scene, const snapshot *last, bvh_layout *t) {
   const slab_layout layout = scene->context->layout;
   renumbering r = {scene, last, block_form_of(layout), t->blocks, {.count = 0}, 0};
-  if (has_numbers_of(scene, last)) return;
-  bvh_each_leaf(layout == SLAB_LAYOUT_COMPRESSED, t->nodes, nodes, renumber_blocks, &r);
+  bvh_each_leaf(layout == SLAB_LAYOUT_COMPRESSED, t->nodes, t->node_bytes / layout_node_size(layout), renumber_blocks,
+                &r);
   for (int k = 0; k < OUTSIDE_LISTS; k++)
-    renumber_blocks(&r, layout_outside_kinds[k], t->outside[k].first, t->outside[k].blocks);
+    renumber_blocks(&r, layout_outside_kinds[k], t->outside[k].first, t->outside[k].blocks, 0);
 }
 
-slab_status bvh_layout_take(const snapshot *scene, const snapshot *last, const bvh_layout *kept, size_t node,
-                            size_t unit, bvh_layout *out) {
-  const slab_layout layout = scene->context->layout;
+slab_status bvh_layout_take(const snapshot *last, const bvh_layout *kept, size_t node, size_t unit, bvh_layout *out) {
+  const slab_layout layout = last->context->layout;
   const size_t nodes = kept->node_bytes / layout_node_size(layout);
   *out = *kept;
   out->nodes = bvh_allocate(kept->node_bytes, 1);
@@ -65,6 +62,5 @@ slab_status bvh_layout_take(const snapshot *scene, const snapshot *last, const b
     return fail_memory(kept->node_bytes + kept->floats * sizeof *out->blocks, "the tree");
   layout_copy_nodes(layout, layout_node(layout, last->bvh.nodes, node), nodes, out->nodes, 0 - node, 0 - unit);
   memcpy(out->blocks, last->bvh.blocks + unit * block_form_of(layout).unit, kept->floats * sizeof *out->blocks);
-  renumber(scene, last, nodes, out);
   return SLAB_OK;
 }

@@ -317,6 +317,7 @@ typedef struct parts_building {
   const snapshot *scene;
   const worlds_before *before;
   world_lists *lists;
+  bool keeps_ids; /* primitives of the last snapshot have the ids that they had */
 } parts_building;
 
 /* Whether a geometry has the primitives that it had, or instances of the same model. */
@@ -347,10 +348,17 @@ static const world_part *part_before(const parts_building *b, uint32_t world) {
   return same ? bsearch(&world, was->parts, was->part_count, sizeof *was->parts, compare_world) : NULL;
 }
 
+static slab_status take_part(const parts_building *b, const world_part *before, world_part *to) {
+  const snapshot *last = b->before->last;
+  const slab_status status = bvh_layout_take(last, &before->tree, before->node, before->unit, &to->tree);
+  if (status == SLAB_OK && !b->keeps_ids) bvh_layout_renumber(b->scene, last, &to->tree);
+  return status;
+}
+
 static slab_status make_part(const parts_building *b, world_part *to, uint32_t threads) {
   const snapshot *s = b->scene;
   const world_part *before = part_before(b, to->world);
-  if (before != NULL) return bvh_layout_take(s, b->before->last, &before->tree, before->node, before->unit, &to->tree);
+  if (before != NULL) return take_part(b, before, to);
   const layout_part part = part_of(b->lists, to->world, threads);
   const slab_tree quality = to->world > 0 && s->tree == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : s->tree;
   return bvh_layout_build(s, &part, quality, s->context->layout, &to->tree);
@@ -365,7 +373,7 @@ static void make_some(void *argument, size_t first, size_t end) {
 static bool has_runs(const world_lists *l, uint32_t world) { return l->runs_begin[world + 1] > l->runs_begin[world]; }
 
 slab_status worlds_build(const snapshot *s, const worlds_before *before, world_lists *l) {
-  parts_building b = {s, before, l};
+  parts_building b = {s, before, l, before->last != NULL && layout_keeps_ids(s, before->last)};
   size_t most = 1;
   for (uint32_t w = 1; w <= s->worlds; w++) most += has_runs(l, w);
   l->parts = calloc(most, sizeof *l->parts);
