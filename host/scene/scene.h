@@ -128,6 +128,15 @@ void scene_retain(slab_scene *);
  * values, or of its instances. */
 void scene_append(slab_scene *, const added_geometry *, uint64_t ids);
 slab_status scene_reserve(slab_scene *, uint32_t geometries);
+/* Whether `count` more primitives, which take `ids` geometry ids, can be added. */
+slab_status scene_check_room(const slab_scene *, const char *function, uint32_t count, uint64_t ids);
+/* Whether the scene has a world that something is to belong to. */
+slab_status scene_check_world(const slab_scene *, const char *function, uint32_t world);
+/* The last of the list whose id is not above. */
+added_geometry *scene_added(const slab_scene *, uint32_t id);
+/* The geometry of this id, which is not removed. */
+slab_status scene_find(const slab_scene *, const char *function, uint32_t geometry, added_geometry **found);
+slab_status scene_fail_kind(const char *function, uint32_t geometry, uint32_t kind, const char *wanted);
 /* Replaces the primitives of a geometry. The scene does not change before every primitive is accepted. */
 slab_status scene_update(slab_scene *, uint32_t geometry, addition *);
 /* The same of a range. */
