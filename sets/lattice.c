@@ -81,7 +81,7 @@ slab_status lattice_add(slab_scene *scene, const lattice_mesh *m, const int plac
   float vertices[LATTICE_MOST][3];
   for (uint32_t i = 0; i < m->vertex_count; i++)
     for (int k = 0; k < 3; k++) vertices[i][k] = (float)(m->vertices[i][k] + place[k]);
-  const slab_mesh given = {vertices[0], 0, m->vertex_count, m->indices[0], m->triangle_count};
+  const slab_mesh given = {vertices[0], 0, m->vertex_count, m->indices[0], m->triangle_count, NULL};
   return slab_scene_add_mesh(scene, &given, NULL, NULL);
 }
 

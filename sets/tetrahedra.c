@@ -54,7 +54,7 @@ slab_status tetrahedra_add(const tetrahedra *t, slab_scene *scene) {
   for (uint32_t i = 0; i < t->count; i++)
     for (int f = 0; f < 4; f++)
       for (int k = 0; k < 3; k++) indices[n++] = 4 * i + (uint32_t)faces[f][k];
-  const slab_mesh mesh = {&t->corners[0][0][0], 0, 4 * t->count, indices, 4 * t->count};
+  const slab_mesh mesh = {&t->corners[0][0][0], 0, 4 * t->count, indices, 4 * t->count, NULL};
   return slab_scene_add_mesh(scene, &mesh, NULL, NULL);
 }
 

@@ -10,6 +10,20 @@ slab_ray slab_segment(const float a[3], const float b[3]) {
   return ray;
 }
 
+ARITHMETIC_BODY static void segment64(slab_ray64 *ray, const double a[3], const double b[3]) {
+  for (int i = 0; i < 3; i++) {
+    ray->origin[i] = a[i];
+    ray->direction[i] = b[i] - a[i];
+  }
+}
+
+slab_ray64 slab_segment64(const double a[3], const double b[3]) {
+  ARITHMETIC callers = arithmetic_begin();
+  slab_ray64 ray = {.t_max = 1.0};
+  segment64(&ray, a, b);
+  return ray;
+}
+
 ARITHMETIC_BODY static void plane_through(slab_plane *plane, const float point[3], const float normal[3]) {
   for (int i = 0; i < 3; i++) plane->normal[i] = normal[i];
   plane->offset = (normal[0] * point[0] + normal[1] * point[1]) + normal[2] * point[2];
@@ -48,4 +62,22 @@ size_t slab_result_size(slab_query query) {
       return sizeof(slab_short_hit);
   }
   return 0;
+}
+
+size_t slab_result_size64(slab_query query) {
+  switch (query) {
+    case SLAB_CLOSEST:
+    case SLAB_ALL:
+      return sizeof(slab_hit64);
+    case SLAB_DISTANCE:
+      return sizeof(double);
+    case SLAB_INTERVAL:
+      return sizeof(slab_interval64);
+    case SLAB_NEAREST:
+      return sizeof(slab_short_hit64);
+    case SLAB_ANY:
+    case SLAB_COUNT:
+      break;
+  }
+  return slab_result_size(query);
 }

@@ -225,15 +225,16 @@ SLAB_API slab_status slab_context_devices(const slab_context *context, slab_devi
 /** @defgroup scenes Scenes
  * @{ */
 
-/** Triangles over shared vertices. Vertex i is the three floats at byte i * vertex_stride of `vertices` (stride 0: 12;
- * 1 to 11 are refused). Triangle i has the vertices indices[3i .. 3i+2]; with indices NULL, the vertices 3i .. 3i+2 (a
- * soup). */
+/** Triangles over shared vertices. Vertex i is the three floats at byte i * vertex_stride of `vertices`, or the three
+ * doubles of `vertices64`. A stride of 0 is that of vertices without gaps; a smaller one is refused. Triangle i has the
+ * vertices indices[3i .. 3i+2]; with indices NULL, the vertices 3i .. 3i+2 (a soup). */
 typedef struct slab_mesh {
-  const float *vertices;   /**< x, y and z of each vertex */
-  size_t vertex_stride;    /**< bytes from vertex to vertex; 0: 12 */
-  uint32_t vertex_count;   /**< how many vertices there are */
-  const uint32_t *indices; /**< three a triangle; NULL: a soup */
-  uint32_t triangle_count; /**< how many triangles there are */
+  const float *vertices;    /**< x, y and z of each vertex; NULL where vertices64 has them */
+  size_t vertex_stride;     /**< bytes from vertex to vertex; 0: 12, of doubles 24 */
+  uint32_t vertex_count;    /**< how many vertices there are */
+  const uint32_t *indices;  /**< three a triangle; NULL: a soup */
+  uint32_t triangle_count;  /**< how many triangles there are */
+  const double *vertices64; /**< x, y and z of each vertex in double (slab_scene_origin); NULL: vertices has them */
 } slab_mesh;
 
 /** What is said of a geometry when it is added. */
@@ -440,6 +441,7 @@ typedef struct slab_scene_stats {
   double node_occupancy;  /**< used share of the BVH's places for children; 0: flat */
   double block_occupancy; /**< used share of the BVH's places for primitives; 0: flat */
   double build_seconds;   /**< seconds that the last commit took */
+  double origin[3]; /**< where the scene's floats count from (slab_scene_origin). lower and upper count from there */
 } slab_scene_stats;
 
 /** Says what a scene holds and takes. SLAB_INVALID_STATE before commit. */
@@ -461,6 +463,144 @@ SLAB_API slab_status slab_scene_pack(const slab_scene *, void *bytes, size_t cap
  * slab_scene_info is the time that unpacking took. */
 SLAB_API slab_status slab_scene_unpack(slab_context *, const void *bytes, size_t size, slab_scene **scene);
 
+/** @} */
+
+/** @defgroup doubles Coordinates in double
+ * Geometry and rays far from zero. A scene has an origin in double, and keeps floats that count from there. So it holds
+ * millimetres where it is below some 16 km in size, wherever it lies. docs/contract.md says what is rounded where.
+ *
+ * All coordinates that calls take and give are those of the world, floats too. Rays that a device's own buffers hold
+ * count from the scene's origin. Each struct has the members of its float sibling, in the same order.
+ * @{ */
+
+/** slab_plane in double. */
+typedef struct slab_plane64 {
+  double normal[3]; /**< of any length but 0 */
+  double offset;    /**< normal . x of its points */
+} slab_plane64;
+
+/** slab_sphere in double. */
+typedef struct slab_sphere64 {
+  double center[3]; /**< its centre */
+  double radius;    /**< 0 or more */
+} slab_sphere64;
+
+/** slab_box in double. */
+typedef struct slab_box64 {
+  double lower[3]; /**< the least x, y and z */
+  double upper[3]; /**< the greatest x, y and z */
+} slab_box64;
+
+/** slab_obb in double. */
+typedef struct slab_obb64 {
+  double center[3];    /**< its centre */
+  double half_size[3]; /**< from the centre to a face, along each axis */
+  double axes[3][3];   /**< a row for each axis */
+} slab_obb64;
+
+/** slab_ray in double. A coordinate of the origin beyond 2^58 makes it invalid. */
+typedef struct slab_ray64 {
+  double origin[3];    /**< where t is 0 */
+  double t_min;        /**< the range's begin; may be -inf */
+  double direction[3]; /**< of any length but 0 */
+  double t_max;        /**< the range's end; may be +inf */
+} slab_ray64;
+
+/** slab_hit of a ray in double. */
+typedef struct slab_hit64 {
+  double t;           /**< ray parameter, in lengths of the direction; within the ray's range. A miss has +inf */
+  float normal[3];    /**< as in slab_hit */
+  float u;            /**< as in slab_hit */
+  float v;            /**< as in slab_hit */
+  uint32_t primitive; /**< as in slab_hit */
+  uint32_t geometry;  /**< as in slab_hit */
+  float order;        /**< t of the ray as it was cast, in float: hits are in the order of (order, geometry, primitive),
+                         also where two have the same t. slab_cast_options.after takes it as its t */
+} slab_hit64;
+
+/** slab_short_hit of a ray in double. */
+typedef struct slab_short_hit64 {
+  double t;           /**< as in slab_hit64 */
+  uint32_t primitive; /**< as in slab_hit */
+  uint32_t geometry;  /**< as in slab_hit */
+  float order;        /**< as in slab_hit64 */
+  uint32_t zero;      /**< 0 */
+} slab_short_hit64;
+
+/** slab_interval of a ray in double. */
+typedef struct slab_interval64 {
+  double enter;       /**< as in slab_interval */
+  double leave;       /**< as in slab_interval */
+  uint32_t primitive; /**< as in slab_hit */
+  uint32_t geometry;  /**< as in slab_hit */
+} slab_interval64;
+
+/** Gives a scene its origin, three finite doubles of at most 2^58, before its first commit. Else the first commit takes
+ * the middle of all that was added in double, each coordinate rounded to float; where nothing was, it is 0. It never
+ * changes after that. Geometry in double is kept as it is until the origin is known, and is then rounded to float once:
+ * each coordinate less the origin's. Where it is not 0, floats are taken so too. Instances keep their matrix in float;
+ * where the model's own origin comes to lie by it, less the scene's origin, is rounded once. SLAB_INVALID_ARGUMENT;
+ * SLAB_INVALID_STATE: the scene has an origin; SLAB_OUT_OF_MEMORY. One thread at a time may build a scene. */
+SLAB_API slab_status slab_scene_origin(slab_scene *, const double origin[3]);
+
+/** @name Adding and changing in double
+ * The calls without 64 in their names say all else. A value that float does not hold, after the origin is taken from
+ * it, is refused as infinite.
+ * @{ */
+/** Adds planes. */
+SLAB_API slab_status slab_scene_add_planes64(slab_scene *, const slab_plane64 *, uint32_t n,
+                                             const slab_geometry_options *, uint32_t *geometry);
+/** Adds spheres. */
+SLAB_API slab_status slab_scene_add_spheres64(slab_scene *, const slab_sphere64 *, uint32_t n,
+                                              const slab_geometry_options *, uint32_t *geometry);
+/** Adds axis-aligned boxes. */
+SLAB_API slab_status slab_scene_add_boxes64(slab_scene *, const slab_box64 *, uint32_t n, const slab_geometry_options *,
+                                            uint32_t *geometry);
+/** Adds oriented boxes. */
+SLAB_API slab_status slab_scene_add_obbs64(slab_scene *, const slab_obb64 *, uint32_t n, const slab_geometry_options *,
+                                           uint32_t *geometry);
+/** Replaces planes. */
+SLAB_API slab_status slab_scene_update_planes64(slab_scene *, uint32_t geometry, const slab_plane64 *, uint32_t n);
+/** Replaces spheres. */
+SLAB_API slab_status slab_scene_update_spheres64(slab_scene *, uint32_t geometry, const slab_sphere64 *, uint32_t n);
+/** Replaces axis-aligned boxes. */
+SLAB_API slab_status slab_scene_update_boxes64(slab_scene *, uint32_t geometry, const slab_box64 *, uint32_t n);
+/** Replaces oriented boxes. */
+SLAB_API slab_status slab_scene_update_obbs64(slab_scene *, uint32_t geometry, const slab_obb64 *, uint32_t n);
+/** Replaces some planes. */
+SLAB_API slab_status slab_scene_update_some_planes64(slab_scene *, uint32_t geometry, uint32_t first,
+                                                     const slab_plane64 *, uint32_t n);
+/** Replaces some spheres. */
+SLAB_API slab_status slab_scene_update_some_spheres64(slab_scene *, uint32_t geometry, uint32_t first,
+                                                      const slab_sphere64 *, uint32_t n);
+/** Replaces some axis-aligned boxes. */
+SLAB_API slab_status slab_scene_update_some_boxes64(slab_scene *, uint32_t geometry, uint32_t first, const slab_box64 *,
+                                                    uint32_t n);
+/** Replaces some oriented boxes. */
+SLAB_API slab_status slab_scene_update_some_obbs64(slab_scene *, uint32_t geometry, uint32_t first, const slab_obb64 *,
+                                                   uint32_t n);
+/** Replaces some vertices of a mesh, each three doubles. */
+SLAB_API slab_status slab_scene_update_some_vertices64(slab_scene *, uint32_t geometry, uint32_t first,
+                                                       const double *vertices, uint32_t n);
+/** Places a model n times, by 12 doubles each. */
+SLAB_API slab_status slab_scene_add_instances64(slab_scene *, slab_scene *model, const double *transforms, uint32_t n,
+                                                const slab_geometry_options *options, uint32_t *geometry);
+/** Replaces the transforms of n instances. */
+SLAB_API slab_status slab_scene_update_instances64(slab_scene *, uint32_t geometry, const double *transforms,
+                                                   uint32_t n);
+/** Replaces the transforms of some instances. */
+SLAB_API slab_status slab_scene_update_some_instances64(slab_scene *, uint32_t geometry, const uint32_t *indices,
+                                                        const double *transforms, uint32_t n);
+/** Replaces the transforms of all instances of `count` geometries. */
+SLAB_API slab_status slab_scene_move_instances64(slab_scene *, const uint32_t *geometries, uint32_t count,
+                                                 const double *transforms, uint32_t n);
+/** @} */
+
+/** Bytes of one result of a query of rays in double (slab_source.rays64): double, slab_hit64, slab_short_hit64,
+ * slab_interval64, or what slab_result_size says; for SLAB_ALL of one hit; 0 for a value that is no query. */
+SLAB_API size_t slab_result_size64(slab_query);
+/** The segment from a to b, as slab_segment. */
+SLAB_API slab_ray64 slab_segment64(const double a[3], const double b[3]);
 /** @} */
 
 /** @defgroup casts Casts
@@ -640,13 +780,15 @@ SLAB_API slab_status slab_rays_write(slab_context *, const slab_rays *, uint64_t
  * One call for all queries, of rays from an array or from a set, with a result a ray or sums over rows of rays.
  * @{ */
 
-/** Where rays come from: an array, or a set. All zero: no rays. */
+/** Where rays come from: an array of either kind, or a set. All zero: no rays. */
 typedef struct slab_source {
-  const slab_ray *rays;    /**< n rays; NULL: they are of the set */
-  const slab_rays *set;    /**< n rays of it, from ray `first` on; NULL: they are of the array */
-  uint64_t first;          /**< of the set */
-  size_t n;                /**< the number of rays */
-  const void *reserved[2]; /**< NULL: places for rays of doubles and for points */
+  const slab_ray *rays; /**< n rays; NULL: they are others */
+  const slab_rays *set; /**< n rays of it, from ray `first` on; NULL: they are of an array */
+  uint64_t first;       /**< of the set */
+  size_t n;             /**< the number of rays */
+  const slab_ray64
+      *rays64;          /**< n rays in double, whose results are those of slab_result_size64; NULL: they are others */
+  const void *reserved; /**< NULL: a place for points */
 } slab_source;
 
 /** Sums over a row of rays. Invalid rays are in no sum. docs/contract.md says in which order t are added. */

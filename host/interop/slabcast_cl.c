@@ -200,7 +200,7 @@ static slab_status update_array(slab_scene *scene, uint32_t geometry, const slab
 #define UPDATE_OF_ARRAY(shape, names, noun, rows)                                                           \
   slab_status slab_scene_update_##names##_cl(slab_scene *scene, uint32_t geometry, const slab_span *shapes, \
                                              uint32_t n, cl_uint wait_count, const cl_event *wait) {        \
-    addition a = {"slab_scene_update_" #names "_cl", noun, shape, n, NULL, NULL, NULL, 0, 0, false};        \
+    addition a = {"slab_scene_update_" #names "_cl", noun, shape, n, .is_near = true};                      \
     return update_array(scene, geometry, shapes, rows, wait_count, wait, &a);                               \
   }
 #define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, names, noun, rows)

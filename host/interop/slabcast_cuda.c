@@ -226,7 +226,7 @@ static slab_status update_array(slab_scene *scene, uint32_t geometry, const void
 #define UPDATE_OF_ARRAY(shape, name, names, noun, rows)                                                         \
   slab_status slab_scene_update_##names##_cuda(slab_scene *scene, uint32_t geometry, const slab_##name *shapes, \
                                                uint32_t n, CUstream stream) {                                   \
-    addition a = {"slab_scene_update_" #names "_cuda", noun, shape, n, NULL, NULL, NULL, 0, 0, false};          \
+    addition a = {"slab_scene_update_" #names "_cuda", noun, shape, n, .is_near = true};                        \
     return update_array(scene, geometry, shapes, rows, stream, &a);                                             \
   }
 #define UPDATE_OF(shape, name, names, noun, rows, form, place, source) \

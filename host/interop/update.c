@@ -5,6 +5,12 @@
 
 #include "base/status.h"
 #include "gpu/update.h"
+#include "scene/origin.h"
+
+/* What was read counts from the scene's origin. */
+static given_transforms near_of(const float *transforms) {
+  return (given_transforms){.floats = transforms, .is_near = true};
+}
 
 /* Reads into memory that the caller frees. *bytes stays NULL after a failure, and where there is nothing to read. */
 static slab_status read_part(const update_call *u, const char *name, update_part part, size_t size, void **bytes) {
@@ -33,7 +39,8 @@ slab_status update_transforms(slab_scene *scene, uint32_t geometry, const update
                               uint32_t n) {
   void *transforms = NULL;
   slab_status status = read_part(u, "transforms", from, update_transforms_size(n), &transforms);
-  if (status == SLAB_OK) status = scene_update_instances(scene, u->function, geometry, transforms, n);
+  const given_transforms given = near_of(transforms);
+  if (status == SLAB_OK) status = scene_update_instances(scene, u->function, geometry, &given, n);
   free(transforms);
   return status;
 }
@@ -43,7 +50,8 @@ slab_status update_some_transforms(slab_scene *scene, uint32_t geometry, const u
   void *places = NULL, *transforms = NULL;
   slab_status status = read_part(u, "indices", indices, update_places_size(n), &places);
   if (status == SLAB_OK) status = read_part(u, "transforms", from, update_transforms_size(n), &transforms);
-  if (status == SLAB_OK) status = scene_update_some_instances(scene, u->function, geometry, places, transforms, n);
+  const given_transforms given = near_of(transforms);
+  if (status == SLAB_OK) status = scene_update_some_instances(scene, u->function, geometry, places, &given, n);
   free(places);
   free(transforms);
   return status;
@@ -53,7 +61,8 @@ slab_status update_all_transforms(slab_scene *scene, const uint32_t *geometries,
                                   update_part from, uint32_t n) {
   void *transforms = NULL;
   slab_status status = read_part(u, "transforms", from, update_transforms_size(n), &transforms);
-  if (status == SLAB_OK) status = scene_move_instances(scene, u->function, geometries, count, transforms, n);
+  const given_transforms given = near_of(transforms);
+  if (status == SLAB_OK) status = scene_move_instances(scene, u->function, geometries, count, &given, n);
   free(transforms);
   return status;
 }
@@ -89,7 +98,7 @@ static slab_status copy_vertices(const update_call *u, const slab_scene *scene, 
 
 static slab_status take_mesh(slab_scene *scene, uint32_t geometry, const update_call *u, const update_mesh *from,
                              const slab_mesh *mesh) {
-  addition a = {u->function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, 0, false};
+  addition a = {u->function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, .mesh = mesh, .is_near = true};
   device_copy copy = {0};
   slab_status status = scene_check_mesh(u->function, mesh);
   if (status == SLAB_OK) status = copy_vertices(u, scene, from, &copy);
@@ -104,7 +113,7 @@ static slab_status take_mesh(slab_scene *scene, uint32_t geometry, const update_
 slab_status update_triangles(slab_scene *scene, uint32_t geometry, const update_call *u, const update_mesh *from) {
   void *vertices = NULL, *indices = NULL;
   slab_status status = read_mesh(u, from, &vertices, &indices);
-  const slab_mesh mesh = {vertices, from->vertex_stride, from->vertex_count, indices, from->triangle_count};
+  const slab_mesh mesh = {vertices, from->vertex_stride, from->vertex_count, indices, from->triangle_count, NULL};
   if (status == SLAB_OK) status = take_mesh(scene, geometry, u, from, &mesh);
   free(vertices);
   free(indices);

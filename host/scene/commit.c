@@ -1,6 +1,7 @@
 /* Commits: what was added, changed and removed becomes a snapshot that casts see, by a refit of the last BVH where that
  * holds it, else by a new one. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arithmetic.h"
 #include "base/status.h"
@@ -10,6 +11,7 @@
 #include "os/thread.h"
 #include "scene/models.h"
 #include "scene/moves.h"
+#include "scene/origin.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
 #include "scene/worlds.h"
@@ -78,6 +80,7 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
   s->ids = (uint32_t)scene->ids;
   s->levels = s->model_count = 1;
   s->worlds = scene->worlds;
+  memcpy(s->stats.origin, scene->origin, sizeof s->stats.origin);
   /* also where all were removed: kernels for others take indices for ids */
   s->has_instances = s->ids != s->geometries || s->worlds > 0;
   s->kinds = numbered == NULL ? 0 : numbered->kinds; /* what leaves have room for */
@@ -257,6 +260,7 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = scene_check(scene, "slab_scene_commit");
   if (status == SLAB_OK) status = check_options(options);
+  if (status == SLAB_OK) status = origin_settle(scene, "slab_scene_commit");
   if (status != SLAB_OK) return status;
   const double begin = seconds_now();
   const snapshot *last = atomic_load(&scene->committed);

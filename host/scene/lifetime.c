@@ -126,6 +126,7 @@ void slab_scene_destroy(slab_scene *scene) {
   for (uint32_t g = 0; g < scene->geometries; g++) {
     values_release(scene->added[g].values);
     instances_release(scene->added[g].group);
+    free(scene->added[g].far);
   }
   free(scene->added);
   os_mutex_destroy(&scene->crowd);

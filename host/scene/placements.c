@@ -4,6 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/status.h"
+#include "scene/origin.h"
 #include "scene/scene.h"
 #include "scene/worlds.h"
 
@@ -26,10 +27,10 @@ static bool contains(const slab_scene *scene, const slab_scene *model) {
          snapshots_contain(scene->resting, model);
 }
 
-static slab_status check_transforms(const slab_scene *scene, const char *function, const float *transforms,
+static slab_status check_transforms(const slab_scene *scene, const char *function, const given_transforms *t,
                                     uint32_t n) {
   const slab_status status = scene_check(scene, function);
-  if (status == SLAB_OK && n > 0 && transforms == NULL)
+  if (status == SLAB_OK && n > 0 && t->floats == NULL && t->doubles == NULL)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u transforms is NULL", function, n);
   return status;
 }
@@ -76,11 +77,18 @@ static slab_status check_instance_worlds(const slab_scene *scene, const char *fu
   return SLAB_OK;
 }
 
-slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const float *transforms, uint32_t n,
-                                     const slab_geometry_options *options, uint32_t *geometry) {
-  const char *function = "slab_scene_add_instances";
+/* Those of n instances of one model. near_transforms_free follows, whatever it returns. */
+static slab_status near_of_model(const slab_scene *scene, const slab_scene *model, const given_transforms *t,
+                                 uint32_t n, near_transforms *near) {
+  const slab_status status = origin_near_room(scene, t, n, origin_moves(scene, model), near);
+  if (status == SLAB_OK) origin_near_fill(scene, model, t, 0, n, near);
+  return status;
+}
+
+static slab_status add_instances(const char *function, slab_scene *scene, slab_scene *model, const given_transforms *t,
+                                 uint32_t n, const slab_geometry_options *options, uint32_t *geometry) {
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = check_transforms(scene, function, transforms, n);
+  slab_status status = check_transforms(scene, function, t, n);
   if (status == SLAB_OK) status = check_model(scene, function, model);
   if (status == SLAB_OK) status = scene_check_levels(function, model);
   instance_worlds worlds;
@@ -90,7 +98,13 @@ slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const
   if (status != SLAB_OK) return status;
   added_geometry added = {.kind = SHAPE_INSTANCE, .count = n, .enabled = true};
   const uint32_t visible = options == NULL || options->mask == 0 ? UINT32_MAX : options->mask;
-  status = instances_take(function, model, (uint32_t)model->ids, transforms, n, visible, &worlds, &added.group);
+  near_transforms near;
+  status = near_of_model(scene, model, t, n, &near);
+  if (status == SLAB_OK)
+    status = instances_take(function, model, (uint32_t)model->ids, near.transforms, n, visible, &worlds, &added.group);
+  if (status == SLAB_OK && (status = origin_far_room(&added, &near)) != SLAB_OK) instances_release(added.group);
+  if (status == SLAB_OK) origin_far_put(&added, &near, 0, NULL, n);
+  near_transforms_free(&near);
   if (status != SLAB_OK) return status;
   model->is_model = true;
   if (geometry != NULL) *geometry = (uint32_t)scene->ids;
@@ -129,32 +143,38 @@ static void note_moves(slab_scene *scene, const instance_group *group, const uin
   }
 }
 
-static void put_moved(slab_scene *scene, added_geometry *of, const float *transforms) {
+/* first: the number of its first transform. */
+static void put_moved(slab_scene *scene, added_geometry *of, const near_transforms *t, size_t first) {
   if (of->moves) {
-    instances_change(of->group, NULL, transforms, of->count);
+    instances_change(of->group, NULL, t->transforms + 12 * first, of->count);
   } else {
     instances_release(of->group);
     of->group = of->moved;
     scene->rearranged = true;
   }
+  origin_far_put(of, t, first, NULL, of->count);
   note_moves(scene, of->group, NULL, of->count);
   of->moved = NULL;
   of->moves = false;
 }
 
-slab_status scene_update_instances(slab_scene *scene, const char *function, uint32_t geometry, const float *transforms,
-                                   uint32_t n) {
+slab_status scene_update_instances(slab_scene *scene, const char *function, uint32_t geometry,
+                                   const given_transforms *t, uint32_t n) {
   added_geometry *of = NULL;
+  near_transforms near;
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = check_transforms(scene, function, transforms, n);
+  slab_status status = check_transforms(scene, function, t, n);
   if (status == SLAB_OK) status = find_instances(scene, function, geometry, &of);
   if (status != SLAB_OK) return status;
   if (of->count != n)
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u transforms for geometry %u, which has %u instances", function, n,
                 geometry, of->count);
-  status = take_moved(function, of, transforms);
-  if (status == SLAB_OK) put_moved(scene, of, transforms);
+  status = near_of_model(scene, of->group->model, t, n, &near);
+  if (status == SLAB_OK) status = origin_far_room(of, &near);
+  if (status == SLAB_OK) status = take_moved(function, of, near.transforms);
+  if (status == SLAB_OK) put_moved(scene, of, &near, 0);
   of->moves = false;
+  near_transforms_free(&near);
   return status;
 }
 
@@ -182,15 +202,10 @@ static slab_status count_instances(const slab_scene *scene, const char *function
   return SLAB_OK;
 }
 
-slab_status scene_update_some_instances(slab_scene *scene, const char *function, uint32_t geometry,
-                                        const uint32_t *indices, const float *transforms, uint32_t n) {
-  added_geometry *of = NULL;
-  ARITHMETIC callers = arithmetic_begin();
-  slab_status status = check_transforms(scene, function, transforms, n);
-  if (status == SLAB_OK && n > 0 && indices == NULL)
-    status = fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u indices is NULL", function, n);
-  if (status == SLAB_OK) status = find_instances(scene, function, geometry, &of);
-  if (status == SLAB_OK) status = instances_accept(function, of->group, indices, transforms, n);
+static slab_status change_some(slab_scene *scene, const char *function, added_geometry *of, const uint32_t *indices,
+                               const near_transforms *t, uint32_t n) {
+  slab_status status = instances_accept(function, of->group, indices, t->transforms, n);
+  if (status == SLAB_OK) status = origin_far_room(of, t);
   if (status != SLAB_OK || n == 0) return status;
   if (of->group->references > 1) {
     instance_group *own = instances_copy(of->group);
@@ -199,20 +214,55 @@ slab_status scene_update_some_instances(slab_scene *scene, const char *function,
     of->group = own;
     scene->rearranged = true;
   }
-  instances_change(of->group, indices, transforms, n);
+  instances_change(of->group, indices, t->transforms, n);
+  origin_far_put(of, t, 0, indices, n);
   note_moves(scene, of->group, indices, n);
   return SLAB_OK;
 }
 
+slab_status scene_update_some_instances(slab_scene *scene, const char *function, uint32_t geometry,
+                                        const uint32_t *indices, const given_transforms *t, uint32_t n) {
+  added_geometry *of = NULL;
+  near_transforms near;
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = check_transforms(scene, function, t, n);
+  if (status == SLAB_OK && n > 0 && indices == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u indices is NULL", function, n);
+  if (status == SLAB_OK) status = find_instances(scene, function, geometry, &of);
+  if (status != SLAB_OK) return status;
+  status = near_of_model(scene, of->group->model, t, n, &near);
+  if (status == SLAB_OK) status = change_some(scene, function, of, indices, &near, n);
+  near_transforms_free(&near);
+  return status;
+}
+
+/* The transforms of many geometries, one after the other. near_transforms_free follows, whatever it returns. */
+static slab_status near_of_many(const slab_scene *scene, const uint32_t *geometries, uint32_t count,
+                                const given_transforms *t, uint32_t n, near_transforms *near) {
+  bool moves = false;
+  for (uint32_t k = 0; k < count; k++)
+    moves = moves || origin_moves(scene, scene_added(scene, geometries[k])->group->model);
+  const slab_status status = origin_near_room(scene, t, n, moves, near);
+  size_t first = 0;
+  for (uint32_t k = 0; status == SLAB_OK && k < count; k++) {
+    const added_geometry *of = scene_added(scene, geometries[k]);
+    origin_near_fill(scene, of->group->model, t, first, of->count, near);
+    first += of->count;
+  }
+  return status;
+}
+
 /* Takes new transforms beside those that many geometries have; *taken: of the first so many. */
 static slab_status take_all_moved(slab_scene *scene, const char *function, const uint32_t *geometries, uint32_t count,
-                                  const float *transforms, uint32_t *taken) {
-  for (*taken = 0; *taken < count; ++*taken) {
+                                  const near_transforms *t, uint32_t *taken) {
+  const float *transforms = t->transforms;
+  for (; *taken < count; ++*taken) {
     added_geometry *of = scene_added(scene, geometries[*taken]);
     const place_of_many place = place_of(function, *taken);
     if (of->moved != NULL || of->moves)
       return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is one of them already", place.text, geometries[*taken]);
-    const slab_status status = take_moved(place.text, of, transforms);
+    slab_status status = origin_far_room(of, t);
+    if (status == SLAB_OK) status = take_moved(place.text, of, transforms);
     if (status != SLAB_OK) {
       of->moves = false;
       return status;
@@ -223,11 +273,12 @@ static slab_status take_all_moved(slab_scene *scene, const char *function, const
 }
 
 slab_status scene_move_instances(slab_scene *scene, const char *function, const uint32_t *geometries, uint32_t count,
-                                 const float *transforms, uint32_t n) {
+                                 const given_transforms *t, uint32_t n) {
   uint64_t instances;
-  uint32_t taken;
+  uint32_t taken = 0;
+  near_transforms near;
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = check_transforms(scene, function, transforms, n);
+  slab_status status = check_transforms(scene, function, t, n);
   if (status == SLAB_OK && count > 0 && geometries == NULL)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u geometries is NULL", function, count);
   if (status == SLAB_OK) status = count_instances(scene, function, geometries, count, &instances);
@@ -235,31 +286,47 @@ slab_status scene_move_instances(slab_scene *scene, const char *function, const 
   if (instances != n)
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u transforms for %u geometries, which have %llu instances", function, n,
                 count, (unsigned long long)instances);
-  status = take_all_moved(scene, function, geometries, count, transforms, &taken);
+  status = near_of_many(scene, geometries, count, t, n, &near);
+  if (status == SLAB_OK) status = take_all_moved(scene, function, geometries, count, &near, &taken);
+  size_t first = 0;
   for (uint32_t k = 0; k < taken; k++) {
     added_geometry *of = scene_added(scene, geometries[k]);
     if (status == SLAB_OK) {
-      put_moved(scene, of, transforms);
-      transforms += 12 * (size_t)of->count;
+      put_moved(scene, of, &near, first);
+      first += of->count;
     } else {
       instances_release(of->moved);
       of->moved = NULL;
       of->moves = false;
     }
   }
+  near_transforms_free(&near);
   return status;
 }
 
-slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n) {
-  return scene_update_instances(scene, "slab_scene_update_instances", geometry, transforms, n);
-}
+/* ---- the public calls, in either type ---- */
 
-slab_status slab_scene_update_some_instances(slab_scene *scene, uint32_t geometry, const uint32_t *indices,
-                                             const float *transforms, uint32_t n) {
-  return scene_update_some_instances(scene, "slab_scene_update_some_instances", geometry, indices, transforms, n);
-}
-
-slab_status slab_scene_move_instances(slab_scene *scene, const uint32_t *geometries, uint32_t count,
-                                      const float *transforms, uint32_t n) {
-  return scene_move_instances(scene, "slab_scene_move_instances", geometries, count, transforms, n);
-}
+#define PLACEMENTS(suffix, type, member)                                                                               \
+  slab_status slab_scene_add_instances##suffix(slab_scene *scene, slab_scene *model, const type *transforms,           \
+                                               uint32_t n, const slab_geometry_options *options, uint32_t *geometry) { \
+    const given_transforms t = {.member = transforms};                                                                 \
+    return add_instances("slab_scene_add_instances" #suffix, scene, model, &t, n, options, geometry);                  \
+  }                                                                                                                    \
+  slab_status slab_scene_update_instances##suffix(slab_scene *scene, uint32_t geometry, const type *transforms,        \
+                                                  uint32_t n) {                                                        \
+    const given_transforms t = {.member = transforms};                                                                 \
+    return scene_update_instances(scene, "slab_scene_update_instances" #suffix, geometry, &t, n);                      \
+  }                                                                                                                    \
+  slab_status slab_scene_update_some_instances##suffix(slab_scene *scene, uint32_t geometry, const uint32_t *indices,  \
+                                                       const type *transforms, uint32_t n) {                           \
+    const given_transforms t = {.member = transforms};                                                                 \
+    return scene_update_some_instances(scene, "slab_scene_update_some_instances" #suffix, geometry, indices, &t, n);   \
+  }                                                                                                                    \
+  slab_status slab_scene_move_instances##suffix(slab_scene *scene, const uint32_t *geometries, uint32_t count,         \
+                                                const type *transforms, uint32_t n) {                                  \
+    const given_transforms t = {.member = transforms};                                                                 \
+    return scene_move_instances(scene, "slab_scene_move_instances" #suffix, geometries, count, &t, n);                 \
+  }
+PLACEMENTS(, float, floats)
+PLACEMENTS(64, double, doubles)
+#undef PLACEMENTS

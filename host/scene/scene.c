@@ -10,6 +10,7 @@
 #include "device/context.h"
 #include "os/thread.h"
 #include "scene/moves.h"
+#include "scene/origin.h"
 #include "scene/worlds.h"
 
 /* ---- creating and destroying ---- */
@@ -37,6 +38,21 @@ slab_status scene_check(const slab_scene *scene, const char *function) {
   return context_check_process(scene->context, function);
 }
 
+slab_status slab_scene_origin(slab_scene *scene, const double origin[3]) {
+  const char *function = "slab_scene_origin";
+  ARITHMETIC callers = arithmetic_begin();
+  const slab_status status = scene_check(scene, function);
+  if (status != SLAB_OK) return status;
+  if (origin == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: origin is NULL", function);
+  for (int k = 0; k < 3; k++)
+    if (!(fabs(origin[k]) <= ORIGIN_MAX))
+      return fail(SLAB_INVALID_ARGUMENT, "%s: %c is not finite, or beyond 2^58 (%g)", function, "xyz"[k], origin[k]);
+  if (scene->has_origin)
+    return fail(SLAB_INVALID_STATE, "%s: the scene has an origin, at (%.17g, %.17g, %.17g)", function, scene->origin[0],
+                scene->origin[1], scene->origin[2]);
+  return origin_settle_at(scene, function, origin);
+}
+
 /* ---- adding ---- */
 
 slab_status scene_reserve(slab_scene *scene, uint32_t geometries) {
@@ -61,7 +77,7 @@ void scene_append(slab_scene *scene, const added_geometry *a, uint64_t ids) {
 
 static slab_status check_array(const slab_scene *scene, const addition *a) {
   const slab_status status = scene_check(scene, a->function);
-  if (status == SLAB_OK && a->mesh == NULL && a->values == NULL && a->count > 0)
+  if (status == SLAB_OK && a->mesh == NULL && a->values == NULL && a->values64 == NULL && a->count > 0)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", a->function, a->count);
   return status;
 }
@@ -83,6 +99,20 @@ slab_status scene_check_world(const slab_scene *scene, const char *function, uin
   return fail(SLAB_INVALID_ARGUMENT, "%s: world is %u, and the scene has %u", function, world, scene->worlds);
 }
 
+/* Makes values of an addition, and what of it waits for the origin. */
+static slab_status take(const slab_scene *scene, addition *a, geometry_values **values, far_values **far,
+                        uint32_t *dropped) {
+  near_values near;
+  slab_status status = origin_near(scene, a, &near);
+  if (status == SLAB_OK) status = values_take(scene->context->threads, a, values, dropped);
+  if (status == SLAB_OK) {
+    *far = near.far;
+    near.far = NULL;
+  }
+  near_values_free(&near);
+  return status;
+}
+
 /* Adds a geometry. The scene does not change before every primitive is accepted. */
 static slab_status add(slab_scene *scene, addition *a, const slab_geometry_options *options, uint32_t *geometry) {
   static const slab_geometry_options defaults;
@@ -98,7 +128,7 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
   a->world = options->world;
   a->drops = options->skip_invalid != 0;
   if ((status = scene_reserve(scene, scene->geometries + 1)) != SLAB_OK) return status;
-  if ((status = values_take(scene->context->threads, a, &added.values, &dropped)) != SLAB_OK) return status;
+  if ((status = take(scene, a, &added.values, &added.far, &dropped)) != SLAB_OK) return status;
   if (geometry != NULL) *geometry = (uint32_t)scene->ids;
   if (options->skipped != NULL) *options->skipped = dropped;
   scene_append(scene, &added, 1);
@@ -107,11 +137,16 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
 
 /* slab_scene_add_planes, slab_scene_add_spheres and so on. Triangles come as meshes: below. */
 #define ADD_OF_MESH(shape, name, names, noun)
-#define ADD_OF_ARRAY(shape, name, names, noun)                                                               \
-  slab_status slab_scene_add_##names(slab_scene *scene, const slab_##name *shapes, uint32_t n,               \
-                                     const slab_geometry_options *options, uint32_t *geometry) {             \
-    addition a = {"slab_scene_add_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, 0, false}; \
-    return add(scene, &a, options, geometry);                                                                \
+#define ADD_OF_ARRAY(shape, name, names, noun)                                                           \
+  slab_status slab_scene_add_##names(slab_scene *scene, const slab_##name *shapes, uint32_t n,           \
+                                     const slab_geometry_options *options, uint32_t *geometry) {         \
+    addition a = {"slab_scene_add_" #names, noun, shape, n, .values = (const float *)shapes};            \
+    return add(scene, &a, options, geometry);                                                            \
+  }                                                                                                      \
+  slab_status slab_scene_add_##names##64(slab_scene * scene, const slab_##name##64 * shapes, uint32_t n, \
+                                         const slab_geometry_options *options, uint32_t *geometry) {     \
+    addition a = {"slab_scene_add_" #names "64", noun, shape, n, .values64 = (const double *)shapes};    \
+    return add(scene, &a, options, geometry);                                                            \
   }
 #define ADD_OF(shape, name, names, noun, rows, form, place, source) ADD_OF_##source(shape, name, names, noun)
 SHAPES(ADD_OF)
@@ -119,11 +154,15 @@ SHAPES(ADD_OF)
 
 slab_status scene_check_mesh(const char *function, const slab_mesh *mesh) {
   if (mesh == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: mesh is NULL", function);
+  const size_t size = 3 * (mesh->vertices64 != NULL ? sizeof(double) : sizeof(float));
+  if (mesh->vertices != NULL && mesh->vertices64 != NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: vertices and vertices64 are both given", function);
   if (mesh->triangle_count == 0) return SLAB_OK;
-  if (mesh->vertices == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: vertices is NULL", function);
-  if (mesh->vertex_stride != 0 && mesh->vertex_stride < 3 * sizeof(float))
-    return fail(SLAB_INVALID_ARGUMENT, "%s: vertex_stride is %zu, less than the 12 bytes of a vertex", function,
-                mesh->vertex_stride);
+  if (mesh->vertices == NULL && mesh->vertices64 == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: vertices is NULL", function);
+  if (mesh->vertex_stride != 0 && mesh->vertex_stride < size)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: vertex_stride is %zu, less than the %zu bytes of a vertex", function,
+                mesh->vertex_stride, size);
   return SLAB_OK;
 }
 
@@ -132,7 +171,7 @@ slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const 
   const char *function = "slab_scene_add_mesh";
   const slab_status status = scene_check_mesh(function, mesh);
   if (status != SLAB_OK) return status;
-  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, 0, false};
+  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, .mesh = mesh};
   return add(scene, &a, options, geometry);
 }
 
@@ -197,26 +236,20 @@ slab_status scene_update(slab_scene *scene, uint32_t geometry, addition *a) {
   a->mask = of->values->mask;
   a->world = of->values->world;
   a->drops = of->values->drops;
-  if ((status = values_take(scene->context->threads, a, &made, &unused)) != SLAB_OK) return status;
+  far_values *far = NULL;
+  if ((status = take(scene, a, &made, &far, &unused)) != SLAB_OK) return status;
   values_release(of->values);
+  free(of->far);
   of->values = made;
+  of->far = far;
   scene->changed = scene->rearranged = true;
   return SLAB_OK;
 }
 
 /* ---- changing a range ---- */
 
-slab_status scene_update_range(slab_scene *scene, values_range *r) {
-  added_geometry *of = NULL;
-  slab_status status = scene_check(scene, r->function);
-  if (status == SLAB_OK && r->values == NULL && r->count > 0)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", r->function, r->count);
-  if (status == SLAB_OK) status = scene_find(scene, r->function, r->geometry, &of);
-  if (status != SLAB_OK) return status;
-  if (of->kind != (uint32_t)r->kind)
-    return scene_fail_kind(r->function, r->geometry, of->kind, noun_of((uint32_t)r->kind));
-  ARITHMETIC callers = arithmetic_begin();
-  status = values_range_accept(of->values, of->count, r);
+static slab_status put_range(slab_scene *scene, added_geometry *of, values_range *r) {
+  slab_status status = values_range_accept(of->values, of->count, r);
   if (status != SLAB_OK || r->count == 0) return status;
   geometry_values *own = values_own(scene->context->threads, of->values, r->kind, of->count);
   if (own == NULL) return fail_memory(of->values->floats * sizeof(float), "geometry");
@@ -228,13 +261,39 @@ slab_status scene_update_range(slab_scene *scene, values_range *r) {
   return SLAB_OK;
 }
 
+slab_status scene_update_range(slab_scene *scene, values_range *r) {
+  added_geometry *of = NULL;
+  slab_status status = scene_check(scene, r->function);
+  if (status == SLAB_OK && r->values == NULL && r->values64 == NULL && r->count > 0)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", r->function, r->count);
+  if (status == SLAB_OK) status = scene_find(scene, r->function, r->geometry, &of);
+  if (status != SLAB_OK) return status;
+  if (of->kind != (uint32_t)r->kind)
+    return scene_fail_kind(r->function, r->geometry, of->kind, noun_of((uint32_t)r->kind));
+  ARITHMETIC callers = arithmetic_begin();
+  const values_range given = *r;
+  near_values near;
+  status = origin_near_range(scene, r, &near);
+  if (status == SLAB_OK) status = put_range(scene, of, r);
+  if (status == SLAB_OK && of->far != NULL) origin_put_range(of->far, &given);
+  near_values_free(&near);
+  return status;
+}
+
 /* slab_scene_update_some_planes, slab_scene_update_some_spheres and so on. Of a mesh they are vertices: below. */
 #define UPDATE_SOME_OF_MESH(shape, name, names, noun)
-#define UPDATE_SOME_OF_ARRAY(shape, name, names, noun)                                                           \
-  slab_status slab_scene_update_some_##names(slab_scene *scene, uint32_t geometry, uint32_t first,               \
-                                             const slab_##name *shapes, uint32_t n) {                            \
-    values_range r = {"slab_scene_update_some_" #names, noun, shape, geometry, first, n, (const float *)shapes}; \
-    return scene_update_range(scene, &r);                                                                        \
+#define UPDATE_SOME_OF_ARRAY(shape, name, names, noun)                                                  \
+  slab_status slab_scene_update_some_##names(slab_scene *scene, uint32_t geometry, uint32_t first,      \
+                                             const slab_##name *shapes, uint32_t n) {                   \
+    values_range r = {"slab_scene_update_some_" #names, noun, shape, geometry, first, n,                \
+                      .values = (const float *)shapes};                                                 \
+    return scene_update_range(scene, &r);                                                               \
+  }                                                                                                     \
+  slab_status slab_scene_update_some_##names##64(slab_scene * scene, uint32_t geometry, uint32_t first, \
+                                                 const slab_##name##64 * shapes, uint32_t n) {          \
+    values_range r = {"slab_scene_update_some_" #names "64", noun, shape, geometry, first, n,           \
+                      .values64 = (const double *)shapes};                                              \
+    return scene_update_range(scene, &r);                                                               \
   }
 #define UPDATE_SOME_OF(shape, name, names, noun, rows, form, place, source) \
   UPDATE_SOME_OF_##source(shape, name, names, noun)
@@ -243,7 +302,14 @@ SHAPES(UPDATE_SOME_OF)
 
 slab_status slab_scene_update_some_vertices(slab_scene *scene, uint32_t geometry, uint32_t first, const float *vertices,
                                             uint32_t n) {
-  values_range r = {"slab_scene_update_some_vertices", "vertex", SLAB_TRIANGLE, geometry, first, n, vertices};
+  values_range r = {"slab_scene_update_some_vertices", "vertex", SLAB_TRIANGLE, geometry, first, n, .values = vertices};
+  return scene_update_range(scene, &r);
+}
+
+slab_status slab_scene_update_some_vertices64(slab_scene *scene, uint32_t geometry, uint32_t first,
+                                              const double *vertices, uint32_t n) {
+  values_range r = {
+      "slab_scene_update_some_vertices64", "vertex", SLAB_TRIANGLE, geometry, first, n, .values64 = vertices};
   return scene_update_range(scene, &r);
 }
 
@@ -253,7 +319,12 @@ slab_status slab_scene_update_some_vertices(slab_scene *scene, uint32_t geometry
 #define UPDATE_OF_MESH(shape, name, names, noun)
 #define UPDATE_OF_ARRAY(shape, name, names, noun)                                                                      \
   slab_status slab_scene_update_##names(slab_scene *scene, uint32_t geometry, const slab_##name *shapes, uint32_t n) { \
-    addition a = {"slab_scene_update_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, 0, false};        \
+    addition a = {"slab_scene_update_" #names, noun, shape, n, .values = (const float *)shapes};                       \
+    return scene_update(scene, geometry, &a);                                                                          \
+  }                                                                                                                    \
+  slab_status slab_scene_update_##names##64(slab_scene * scene, uint32_t geometry, const slab_##name##64 * shapes,     \
+                                            uint32_t n) {                                                              \
+    addition a = {"slab_scene_update_" #names "64", noun, shape, n, .values64 = (const double *)shapes};               \
     return scene_update(scene, geometry, &a);                                                                          \
   }
 #define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, name, names, noun)
@@ -264,7 +335,7 @@ slab_status slab_scene_update_mesh(slab_scene *scene, uint32_t geometry, const s
   const char *function = "slab_scene_update_mesh";
   const slab_status status = scene_check_mesh(function, mesh);
   if (status != SLAB_OK) return status;
-  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, 0, false};
+  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, .mesh = mesh};
   return scene_update(scene, geometry, &a);
 }
 
@@ -285,8 +356,10 @@ slab_status slab_scene_remove(slab_scene *scene, uint32_t geometry) {
   if (status != SLAB_OK) return status;
   values_release(of->values);
   instances_release(of->group);
+  free(of->far);
   of->values = NULL;
   of->group = NULL;
+  of->far = NULL;
   scene->primitives -= of->count;
   scene->changed = scene->rearranged = true;
   return SLAB_OK;

@@ -13,6 +13,13 @@
 /* Maximum primitives of a scene: global primitive ids must stay below SLAB_INVALID and SLAB_MISS. */
 #define SCENE_PRIMITIVES 0xFFFFFFF0u
 
+/* What a geometry has in double, until the scene's origin is known: its values, or of a mesh its vertices; of instances
+ * three each, where the model's origin comes to lie. */
+typedef struct far_values {
+  size_t count; /* doubles */
+  double list[];
+} far_values;
+
 typedef struct added_geometry {
   geometry_values *values; /* NULL: removed, or instances */
   instance_group *group;   /* NULL: removed, or primitives */
@@ -21,6 +28,7 @@ typedef struct added_geometry {
   uint32_t kind, count;    /* kind: a slab_shape or SHAPE_INSTANCE */
   uint32_t id;             /* of instances that of the first geometry of the first */
   bool enabled;
+  far_values *far; /* NULL: floats are all there is */
 } added_geometry;
 
 /* Where a reader says which snapshot it reads, so that it is not freed. Places are apart, so that threads do not write
@@ -57,6 +65,8 @@ struct slab_scene {
   uint32_t geometries, capacity;
   uint64_t ids;        /* given so far */
   bool is_model;       /* scenes have it as a model: its ids are all given, and it has no worlds */
+  bool has_origin;     /* it is known */
+  double origin[3];    /* where floats count from; 0 until it is known */
   uint32_t worlds;     /* declared */
   uint64_t primitives; /* of geometries that are not removed */
   bool changed, grown; /* since the last commit: in any way; by a geometry */
@@ -142,12 +152,13 @@ slab_status scene_update(slab_scene *, uint32_t geometry, addition *);
 /* The same of a range. */
 slab_status scene_update_range(slab_scene *, values_range *);
 /* The same of transforms: of all instances of a geometry, of those at these indices, and of all of many geometries. */
-slab_status scene_update_instances(slab_scene *, const char *function, uint32_t geometry, const float *transforms,
-                                   uint32_t n);
+struct given_transforms;
+slab_status scene_update_instances(slab_scene *, const char *function, uint32_t geometry,
+                                   const struct given_transforms *, uint32_t n);
 slab_status scene_update_some_instances(slab_scene *, const char *function, uint32_t geometry, const uint32_t *indices,
-                                        const float *transforms, uint32_t n);
+                                        const struct given_transforms *, uint32_t n);
 slab_status scene_move_instances(slab_scene *, const char *function, const uint32_t *geometries, uint32_t count,
-                                 const float *transforms, uint32_t n);
+                                 const struct given_transforms *, uint32_t n);
 /* The values of a geometry that is there and has primitives. */
 geometry_values *scene_values(const slab_scene *, uint32_t geometry);
 slab_status scene_check_mesh(const char *function, const slab_mesh *);

@@ -22,6 +22,7 @@
 #include "os/memory.h"
 #include "record/device.h"
 #include "scene/models.h"
+#include "scene/origin.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
 #include "scene/worlds.h"
@@ -30,7 +31,7 @@
 
 #define ALIGN 64
 /* Version of this header, serialized_geometry, instance_entry, bvh_node and the blocks. It changes with any of them. */
-#define SERIALIZED_VERSION 5
+#define SERIALIZED_VERSION 6
 #define SERIALIZED_BYTE_ORDER 0x01020304u
 
 typedef struct serialized_header {
@@ -46,6 +47,7 @@ typedef struct serialized_header {
   bvh_outside outside[OUTSIDE_KINDS];
   double sah_cost, node_occupancy, block_occupancy;
   double built_cost; /* sah_cost after the last build */
+  double origin[3];
 } serialized_header;
 
 /* A geometry. A removed one may keep its global primitive ids, which the BVH then still has room for. */
@@ -174,6 +176,7 @@ static serialized_header describe(const snapshot *scene) {
   h.node_occupancy = scene->stats.node_occupancy;
   h.block_occupancy = scene->stats.block_occupancy;
   h.built_cost = scene->built_cost;
+  memcpy(h.origin, scene->stats.origin, sizeof h.origin);
   return h;
 }
 
@@ -282,7 +285,8 @@ static slab_status pack(const snapshot *scene, void *bytes, size_t capacity, siz
 static slab_status pack_uncommitted(const slab_scene *scene, void *bytes, size_t capacity, size_t *size) {
   const snapshot *last = atomic_load(&scene->committed);
   snapshot *now = NULL;
-  slab_status status = scene_snapshot(scene, NULL, &now);
+  slab_status status = origin_settle((slab_scene *)scene, "slab_scene_pack"); /* the child's own copy of it */
+  if (status == SLAB_OK) status = scene_snapshot(scene, NULL, &now);
   if (status != SLAB_OK) return status;
   if (last != NULL && last->tree != SLAB_TREE_FLAT) now->tree = last->tree; /* which may have been for few primitives */
   status = pack(now, bytes, capacity, size);
@@ -499,6 +503,7 @@ static slab_status take(const unpacking *u, slab_scene *scene, const serialized_
   snapshot *numbered = snapshot_create(scene->context, (uint32_t)h->geometries);
   if (numbered == NULL) return fail_memory(h->geometries * sizeof *numbered->table, "the geometry table");
   slab_status status = slab_scene_set_worlds(scene, (uint32_t)h->worlds);
+  if (status == SLAB_OK) status = slab_scene_origin(scene, h->origin);
   if (status == SLAB_OK)
     status = take_geometries(u, scene, h, (const void *)(bytes + p.table), (const void *)(bytes + p.blocks), numbered);
   if (status == SLAB_OK) status = take_snapshot(scene, h, bytes, numbered, begin);

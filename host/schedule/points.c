@@ -74,6 +74,37 @@ static slab_status ask_signs(asking *a, float *distances) {
   return status;
 }
 
+/* Points of the world as the scene's own. */
+static float *points_near(const double origin[3], const float *points, size_t n) {
+  float *near = malloc(3 * n * sizeof *near + 1);
+  for (size_t i = 0; near != NULL && i < 3 * n; i++) near[i] = (float)((double)points[i] - origin[i % 3]);
+  return near;
+}
+
+/* The reverse, of what was found. */
+static void points_put(const double origin[3], slab_closest_point *found, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < 3 && found[i].primitive < SLAB_INVALID; k++)
+      found[i].point[k] = (float)((double)found[i].point[k] + origin[k]);
+}
+
+static slab_status ask_in(asking *a, slab_point_query query, void *results) {
+  const bool is_signed = query == SLAB_SIGNED_DISTANCES;
+  const slab_status status = ask_one(a, is_signed ? SLAB_CLOSEST_DISTANCES : query, results);
+  return status == SLAB_OK && is_signed ? ask_signs(a, results) : status;
+}
+
+static slab_status ask_far(asking *a, slab_point_query query, void *results) {
+  const double *origin = a->scene->stats.origin;
+  float *near = points_near(origin, a->points, a->n);
+  if (near == NULL) return fail_memory(3 * a->n * sizeof *near, "points");
+  a->points = near;
+  const slab_status status = ask_in(a, query, results);
+  if (status == SLAB_OK && query == SLAB_CLOSEST_POINTS) points_put(origin, results, a->n);
+  free(near);
+  return status;
+}
+
 static slab_status ask(const char *function, slab_point_query query, slab_scene *scene, const float *points, size_t n,
                        void *results, const slab_point_options *given) {
   static const slab_point_options none = {0};
@@ -92,8 +123,8 @@ static slab_status ask(const char *function, slab_point_query query, slab_scene 
   if (status == SLAB_OK) status = check_worlds(function, a.scene, n, o->worlds);
   if (status == SLAB_OK) status = check_is_rigid(function, query, a.scene);
   if (status == SLAB_OK && query == SLAB_WINDING_NUMBERS) status = boundary_get(function, a.scene, &a.boundary);
-  if (status == SLAB_OK) status = ask_one(&a, is_signed ? SLAB_CLOSEST_DISTANCES : query, results);
-  if (status == SLAB_OK && is_signed) status = ask_signs(&a, results);
+  if (status == SLAB_OK)
+    status = far_is_moved(&a.scene->stats) ? ask_far(&a, query, results) : ask_in(&a, query, results);
   scene_leave(&reading);
   if (status == SLAB_OK && o->invalid != NULL) *o->invalid = a.invalid;
   return status;

@@ -14,7 +14,7 @@
 
 static slab_status check_cast(const cast *c) {
   const slab_cast_options *o = c->options;
-  if (c->n > 0 && c->rays == NULL && c->set == NULL)
+  if (c->n > 0 && c->rays == NULL && c->rays64 == NULL && c->set == NULL)
     return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
   if (o == NULL) return SLAB_OK;
   const slab_status status = check_rules(c->function, o->cull, o->edges);
@@ -32,9 +32,9 @@ static slab_status enter(const slab_scene *scene, cast *c, scene_reading *readin
   return SLAB_OK;
 }
 
-/* Casts the n rays from `first` on alone. offsets: for SLAB_ALL, those of these rays. */
-static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, void *results,
-                             const uint64_t *offsets) {
+/* Casts the n rays from `first` on alone; `rays` are these. offsets: for SLAB_ALL, those of these rays. */
+static slab_status cast_these(cast *c, slab_query query, const slab_ray *rays, size_t first, size_t n, void *results,
+                              const uint64_t *offsets) {
   slab_cast_options options = {0};
   if (c->options != NULL) options = *c->options;
   if (options.skip != NULL) options.skip += first;
@@ -47,9 +47,8 @@ static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, 
   if (c->set != NULL) {
     set = set_part(c->set, first, n);
     some.set = &set;
-  } else {
-    some.rays += first;
   }
+  some.rays = rays;
   some.n = n;
   some.before = first;
   some.results = results;
@@ -61,6 +60,11 @@ static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, 
   c->progress_done = some.progress_done;
   c->invalid = some.invalid;
   return status;
+}
+
+static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, void *results,
+                             const uint64_t *offsets) {
+  return cast_these(c, query, c->rays != NULL ? c->rays + first : NULL, first, n, results, offsets);
 }
 
 /* Rays whose results are moved apart at once. */
@@ -81,6 +85,98 @@ static slab_status cast_apart(cast *c, size_t stride) {
   return status;
 }
 
+/* ---- rays of the world ---- */
+
+/* Float rays in place of a source's, n of them at most. All NULL: memory is short. */
+typedef struct far_room {
+  slab_ray *rays;
+  far_lines lines;
+  void *results; /* of rays of the scene */
+} far_room;
+
+static void far_room_free(far_room *r) {
+  free(r->rays);
+  free(r->lines.begin);
+  free(r->lines.unit);
+  free(r->results);
+}
+
+static slab_status far_room_make(size_t n, size_t result_size, far_room *r) {
+  const size_t fours = 4 * far_rows(n);
+  *r = (far_room){malloc((n + 1) * sizeof *r->rays),
+                  {malloc(fours * sizeof(double) + 1), malloc(fours * sizeof(double) + 1)},
+                  malloc(n * result_size + 1)};
+  if (r->rays != NULL && r->lines.begin != NULL && r->lines.unit != NULL && r->results != NULL) return SLAB_OK;
+  far_room_free(r);
+  return fail_memory(n * (sizeof *r->rays + 2 * sizeof(double) + result_size), "rays");
+}
+
+/* What t of the scene's own rays would be for, and those of the world do not have. */
+static slab_status check_far(const cast *c, const far_source *from) {
+  if (from->rays64 == NULL && c->options != NULL && c->options->after != NULL)
+    return fail(SLAB_UNSUPPORTED, "%s: after, in a scene whose origin is not 0, with rays that are not of doubles",
+                c->function);
+  if (c->sums != NULL && c->query != SLAB_ANY)
+    return fail(SLAB_UNSUPPORTED, "%s: sums of t, of rays of doubles or in a scene whose origin is not 0", c->function);
+  return SLAB_OK;
+}
+
+/* Rays of the world that are made at once: the caches hold these until they are cast, and a bus wants more. */
+static size_t far_at_once(const cast *c) {
+  const size_t most = c->scene->context->devices[0].in_place ? (size_t)1 << 16 : (size_t)1 << 20;
+  return c->n < most ? c->n : most;
+}
+
+/* Casts rays of the world with one result a ray, some at a time. */
+static slab_status cast_far(cast *c, const far_source *from, size_t stride) {
+  const far_frame frame = far_frame_of(&c->scene->stats);
+  const uint32_t threads = c->scene->context->threads;
+  const size_t most = far_at_once(c);
+  far_room room;
+  slab_status status = far_room_make(most, slab_result_size(c->query), &room);
+  if (status != SLAB_OK) return status;
+  for (size_t first = 0; status == SLAB_OK && first < c->n; first += most) {
+    const size_t n = c->n - first < most ? c->n - first : most;
+    far_rays_make(threads, &frame, from, first, n, room.rays, &room.lines);
+    status = cast_these(c, c->query, room.rays, first, n, room.results, NULL);
+    if (status == SLAB_OK)
+      far_results_put(threads, c->query, from, &room.lines, first, n, room.results, (char *)c->results + first * stride,
+                      stride);
+  }
+  far_room_free(&room);
+  return status;
+}
+
+/* Makes all rays of a cast at once: of lists and sums, which are one. far_room_free follows a success. */
+static slab_status cast_all_near(cast *c, const far_source *from, far_room *room) {
+  const far_frame frame = far_frame_of(&c->scene->stats);
+  const slab_status status = far_room_make(c->n, 0, room);
+  if (status != SLAB_OK) return status;
+  far_rays_make(c->scene->context->threads, &frame, from, 0, c->n, room->rays, &room->lines);
+  c->rays = room->rays;
+  return SLAB_OK;
+}
+
+/* Whether a cast's rays are of the world and not of the scene. */
+static bool is_far(const cast *c) { return c->set == NULL && (c->rays64 != NULL || far_is_moved(&c->scene->stats)); }
+
+static slab_status cast_sums_far(cast *c, const far_source *from) {
+  far_room room;
+  slab_status status = cast_all_near(c, from, &room);
+  if (status != SLAB_OK) return status;
+  status = schedule_rays(c);
+  far_room_free(&room);
+  return status;
+}
+
+static slab_status cast_each_result(cast *c, size_t stride) {
+  const far_source from = {c->rays, c->rays64};
+  if (!is_far(c)) return stride == c->result_size ? schedule_rays(c) : cast_apart(c, stride);
+  const slab_status status = check_far(c, &from);
+  if (status != SLAB_OK) return status;
+  return c->sums != NULL ? cast_sums_far(c, &from) : cast_far(c, &from, stride);
+}
+
 /* All queries with one result per ray, so many bytes from one to the next. */
 static slab_status cast_single(slab_scene *scene, cast *c, size_t stride) {
   scene_reading reading;
@@ -89,7 +185,7 @@ static slab_status cast_single(slab_scene *scene, cast *c, size_t stride) {
   status = check_cast(c);
   if (status == SLAB_OK && c->n > 0 && c->results == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", c->function);
-  if (status == SLAB_OK) status = stride == c->result_size ? schedule_rays(c) : cast_apart(c, stride);
+  if (status == SLAB_OK) status = cast_each_result(c, stride);
   scene_leave(&reading);
   if (status == SLAB_OK && c->options != NULL && c->options->invalid != NULL) *c->options->invalid = c->invalid;
   return status;
@@ -99,9 +195,9 @@ static slab_status cast_each(const char *function, slab_query query, slab_scene 
                              void *results, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
   /* every member by itself: for those left out compilers zero all of them first, which a call of one ray feels */
-  cast c = {function, NULL, query,   rays, n, 0, results,  slab_result_size(query),
-            NULL,     NULL, options, 0,    n, 0, &callers, {0, 0, 0, NULL, NULL},
-            NULL,     NULL, NULL,    NULL};
+  cast c = {function, NULL, query,   rays, n,   0, results,  slab_result_size(query),
+            NULL,     NULL, options, 0,    n,   0, &callers, {0, 0, 0, NULL, NULL},
+            NULL,     NULL, NULL,    NULL, NULL};
   return cast_single(scene, &c, c.result_size);
 }
 
@@ -198,11 +294,25 @@ static slab_status cast_all(cast *c, uint64_t *offsets, uint64_t capacity, uint6
   return status;
 }
 
+/* The hits are listed where the caller wants them, and turned there. */
+static slab_status cast_all_far(cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
+  const far_source from = {c->rays, c->rays64};
+  far_room room;
+  slab_status status = check_cast(c);
+  if (status == SLAB_OK) status = check_far(c, &from);
+  if (status == SLAB_OK) status = cast_all_near(c, &from, &room);
+  if (status != SLAB_OK) return status;
+  status = cast_all(c, offsets, capacity, required);
+  if (status == SLAB_OK && capacity > 0) far_lists_put(&from, &room.lines, c->n, offsets, c->results);
+  far_room_free(&room);
+  return status;
+}
+
 static slab_status cast_lists(slab_scene *scene, cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
   scene_reading reading;
   slab_status status = enter(scene, c, &reading);
   if (status != SLAB_OK) return status;
-  status = cast_all(c, offsets, capacity, required);
+  status = is_far(c) ? cast_all_far(c, offsets, capacity, required) : cast_all(c, offsets, capacity, required);
   scene_leave(&reading);
   return status;
 }
@@ -220,9 +330,11 @@ slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t
 static slab_status check_source(slab_query query, const slab_source *s, const slab_results *r) {
   const char *missing = s == NULL ? "source" : r == NULL ? "results" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_cast: %s is NULL", missing);
-  if (s->reserved[0] != NULL || s->reserved[1] != NULL)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_cast: a reserved place of the source is not NULL");
-  if (s->set != NULL && s->rays != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_cast: the source has rays and a set");
+  if (s->reserved != NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_cast: the reserved place of the source is not NULL");
+  if ((s->set != NULL) + (s->rays != NULL) + (s->rays64 != NULL) > 1)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_cast: the source has %s and %s", s->rays != NULL ? "rays" : "rays64",
+                s->set != NULL ? "a set" : "rays64");
   const slab_status status = s->set != NULL ? ray_set_check_part("slab_cast", s->set, s->first, s->n) : SLAB_OK;
   return status == SLAB_OK ? sums_check(query, s, r) : status;
 }
@@ -237,6 +349,13 @@ static slab_status cast_sums(slab_scene *scene, cast *c, const slab_source *sour
   return status;
 }
 
+static slab_status cast_source(slab_scene *scene, cast *c, const slab_source *source, slab_results *results) {
+  const size_t size = source->rays64 != NULL ? slab_result_size64(c->query) : c->result_size;
+  if (results->type != SLAB_RESULT_RAYS) return cast_sums(scene, c, source, results);
+  return c->query == SLAB_ALL ? cast_lists(scene, c, results->offsets, results->capacity, &results->required)
+                              : cast_single(scene, c, results->stride != 0 ? results->stride : size);
+}
+
 slab_status slab_cast(slab_scene *scene, slab_query query, const slab_source *source, slab_results *results,
                       const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
@@ -248,12 +367,15 @@ slab_status slab_cast(slab_scene *scene, slab_query query, const slab_source *so
             .options = options};
   c.progress_total = c.n;
   c.callers = &callers;
+  c.rays64 = source->rays64;
   set_rays set;
+  float *tables = NULL;
   if (source->set != NULL) {
     set = ray_set_part(source->set, source->first, source->n);
     c.set = &set;
+    if (scene != NULL && !ray_set_near(scene->origin, &set, &tables)) return fail_memory(0, "the tables of a set");
   }
-  if (results->type != SLAB_RESULT_RAYS) return cast_sums(scene, &c, source, results);
-  return query == SLAB_ALL ? cast_lists(scene, &c, results->offsets, results->capacity, &results->required)
-                           : cast_single(scene, &c, results->stride != 0 ? results->stride : c.result_size);
+  const slab_status done = cast_source(scene, &c, source, results);
+  free(tables);
+  return done;
 }

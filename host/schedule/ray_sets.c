@@ -1,4 +1,5 @@
 /* Sets of rays as the caller describes them: what is refused, and slab_rays_write. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arithmetic.h"
@@ -69,6 +70,37 @@ set_rays ray_set_part(const slab_rays *s, uint64_t first, size_t n) {
   memcpy(set->sine, s->sine, sizeof set->sine);
   memcpy(set->cosine, s->cosine, sizeof set->cosine);
   return part;
+}
+
+/* Copies rows of points or poses, 3 or 12 floats, less the origin. */
+static void copy_near(const double origin[3], const float *from, size_t rows, size_t each, float *to) {
+  const size_t gap = each / 3; /* from x to y: poses are matrices of four columns, whose last is the place */
+  memmove(to, from, rows * each * sizeof *to);
+  for (size_t i = 0; i < rows; i++)
+    for (size_t k = 0; k < 3; k++) {
+      float *place = to + i * each + k * gap + gap - 1;
+      *place = (float)((double)*place - origin[k]);
+    }
+}
+
+bool ray_set_near(const double origin[3], set_rays *s, float **tables) {
+  ray_set *set = &s->set;
+  if (origin[0] == 0.0 && origin[1] == 0.0 && origin[2] == 0.0) return true;
+  if (SET_IS_CAMERA(set->kind)) {
+    copy_near(origin, set->origin, 1, 3, set->origin);
+    return true;
+  }
+  const size_t each = set->kind == SLAB_RAYS_BEAMS ? 12 : 3;
+  const size_t columns = set->kind == SLAB_RAYS_PAIRS ? set->columns : 0;
+  *tables = malloc((set->rows * each + 3 * columns) * sizeof **tables);
+  if (*tables == NULL) return false;
+  copy_near(origin, s->of_rows, set->rows, each, *tables);
+  s->of_rows = *tables;
+  if (columns == 0) return true;
+  float *to = *tables + set->rows * each;
+  copy_near(origin, s->of_columns, columns, 3, to);
+  s->of_columns = to;
+  return true;
 }
 
 slab_status slab_rays_write(slab_context *context, const slab_rays *s, uint64_t first, size_t n, slab_ray *rays) {

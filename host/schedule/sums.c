@@ -29,7 +29,7 @@ static size_t size_of(slab_query query, const slab_source *source, const slab_re
     case SLAB_RESULT_BITS:
       return ((size_t)columns_of(source, r) + 31) / 32 * sizeof(uint32_t);
     default:
-      return slab_result_size(query);
+      return source->rays64 != NULL ? slab_result_size64(query) : slab_result_size(query);
   }
 }
 

@@ -14,6 +14,7 @@ typedef struct values_range {
   slab_shape kind; /* SLAB_TRIANGLE: vertices */
   uint32_t geometry, first, count;
   const float *values;
+  const double *values64; /* in place of values; floats take their place before values_range_accept */
 } values_range;
 
 /* Refuses the first of them that a geometry of so many primitives does not take, by its index. Room for what is needed

@@ -106,7 +106,9 @@ typedef struct addition {
   const slab_mesh *mesh;
   mesh_indices *indices; /* in place of the mesh's, which are then NULL */
   uint32_t mask, world;
-  bool drops; /* void primitives replace refused ones; else the first refused one makes the call fail */
+  bool drops;             /* void primitives replace refused ones; else the first refused one makes the call fail */
+  const double *values64; /* in place of values; floats take their place before values_take */
+  bool is_near;           /* floats count from the scene's origin already */
 } addition;
 
 /* Makes values of an addition. SLAB_INVALID_ARGUMENT names the first primitive that is refused. */

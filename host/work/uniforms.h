@@ -10,6 +10,7 @@
 #include "record/snapshot.h"
 #include "record/sums.h"
 #include "slabcast.h"
+#include "work/far_rays.h"
 #include "work/hit_batch.h"
 #include "work/ray_order.h"
 
@@ -53,6 +54,7 @@ typedef struct cast {
   const row_sums *sums; /* where the results are summed; NULL: they are `results` */
   const asked_points *points; /* NULL: rays are cast. Else query is point_programs', and options are there */
   const boundary *boundary;   /* of which winding numbers get terms, as floats; NULL: they stay whole */
+  const slab_ray64 *rays64;   /* of the world, in place of rays; NULL: there are none */
 } cast;
 
 /* Bytes of one ray, or point. */

@@ -192,7 +192,7 @@ static slab_status offer_mesh(verify_run *run, random_state *random, slab_scene 
   for (int i = 0; i < 3 * VERTICES; i++) vertices[i] = garbage(random);
   for (uint32_t i = 0; i < 3 * triangles; i++)
     indices[i] = random_below(random, 200) ? random_below(random, VERTICES) : random_next(random);
-  const slab_mesh mesh = {vertices, 0, VERTICES, indices, triangles};
+  const slab_mesh mesh = {vertices, 0, VERTICES, indices, triangles, NULL};
   return offer(run, scene, SLAB_TRIANGLE, NULL, 0, &mesh);
 }
 

@@ -49,6 +49,7 @@ class Mesh(ctypes.Structure):
         ("vertex_count", c_uint32),
         ("indices", c_void_p),
         ("triangle_count", c_uint32),
+        ("vertices64", c_void_p),
     ]
 
 
@@ -83,6 +84,7 @@ class SceneStats(ctypes.Structure):
         ("node_occupancy", c_double),
         ("block_occupancy", c_double),
         ("build_seconds", c_double),
+        ("origin", c_double * 3),
     ]
 
 
@@ -158,7 +160,14 @@ class Rays(ctypes.Structure):
 
 
 class Source(ctypes.Structure):
-    _fields_ = [("rays", c_void_p), ("set", c_void_p), ("first", c_uint64), ("n", c_size_t), ("reserved", c_void_p * 2)]
+    _fields_ = [
+        ("rays", c_void_p),
+        ("set", c_void_p),
+        ("first", c_uint64),
+        ("n", c_size_t),
+        ("rays64", c_void_p),
+        ("reserved", c_void_p),
+    ]
 
 
 class Results(ctypes.Structure):

@@ -229,7 +229,7 @@ static void adding_names_a_missing_argument(void **state) {
   assert_ok(slab_scene_create(context, &scene));
   uint32_t geometry = 77;
   const uint32_t indices[] = {0, 1, 2};
-  const slab_mesh vertexless = {NULL, 0, 3, indices, 1};
+  const slab_mesh vertexless = {NULL, 0, 3, indices, 1, NULL};
   for (int kind = 0; kind < SHAPE_KINDS; kind++) {
     assert_refused(shape_add(NULL, (slab_shape)kind, NULL, 0, NULL), SLAB_INVALID_ARGUMENT, "scene");
     if (kind == SLAB_TRIANGLE) continue; /* a mesh: below */

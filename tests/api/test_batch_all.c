@@ -245,8 +245,8 @@ static void stack_open(stack *s, int way, uint32_t launch) {
   s->again = harness_room(STACK_HITS * sizeof *s->again);
   assert_ok(slab_context_create(&options, &s->context));
   assert_ok(slab_scene_create(s->context, &s->scene));
-  assert_ok(
-      slab_scene_add_mesh(s->scene, &(slab_mesh){soup[0].a, 3 * sizeof(float), 3 * STACK, NULL, STACK}, NULL, NULL));
+  assert_ok(slab_scene_add_mesh(s->scene, &(slab_mesh){soup[0].a, 3 * sizeof(float), 3 * STACK, NULL, STACK, NULL},
+                                NULL, NULL));
   assert_ok(
       slab_scene_commit(s->scene, &(slab_build_options){.tree = s->has_bvh ? SLAB_TREE_DEFAULT : SLAB_TREE_FLAT}));
 }

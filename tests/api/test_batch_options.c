@@ -25,7 +25,7 @@ static void add_sheets(slab_scene *scene) {
     const float corners[3][3] = {{-4, -4, z}, {8, -4, z}, {-4, 8, z}};
     memcpy(vertices[3 * i], corners, sizeof corners);
   }
-  const slab_mesh mesh = {vertices[0], 0, 9, NULL, 3};
+  const slab_mesh mesh = {vertices[0], 0, 9, NULL, 3, NULL};
   const slab_geometry_options options = {.mask = SHEET_MASK};
   assert_ok(slab_scene_add_mesh(scene, &mesh, &options, NULL));
 }

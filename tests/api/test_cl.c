@@ -581,7 +581,7 @@ static void meshes_in_buffers_keep_their_indices_or_bring_others(void **state) {
   const float square[4][3] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}},
               lifted[4][3] = {{-1, -1, 2}, {1, -1, 2}, {1, 1, 2}, {-1, 1, 2}};
   const uint32_t indices[] = {0, 1, 2, 0, 2, 3}, others[] = {0, 1, 3, 9, 1, 2};
-  const slab_mesh mesh = {square[0], 0, 4, indices, 2};
+  const slab_mesh mesh = {square[0], 0, 4, indices, 2, NULL};
   const slab_ray ray = {{0.25f, 0, 9}, 0, {0, 0, -1}, INFINITY};
   slab_context *slab = opencl_slab(c->context, c->device, NULL);
   slab_scene *scene = NULL;

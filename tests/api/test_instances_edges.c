@@ -96,7 +96,7 @@ static void add_tile(slab_scene *scene, bool reversed, uint32_t mask) {
     const uint32_t of[2][3] = {{at, at + 1, at + SIDE + 2}, {at, at + SIDE + 2, at + SIDE + 1}};
     memcpy(indices[reversed ? TRIANGLES - 1 - i : i], of[i % 2], sizeof of[0]);
   }
-  const slab_mesh mesh = {vertices[0][0], 0, (SIDE + 1) * (SIDE + 1), indices[0], TRIANGLES};
+  const slab_mesh mesh = {vertices[0][0], 0, (SIDE + 1) * (SIDE + 1), indices[0], TRIANGLES, NULL};
   assert_ok(slab_scene_add_mesh(scene, &mesh, &(slab_geometry_options){.mask = mask}, NULL));
 }
 

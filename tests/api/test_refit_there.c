@@ -39,7 +39,7 @@ static mover mover_of(slab_context *context, uint32_t vertices, size_t stride, u
   m.vertices = harness_room(m.size);
   memset(m.vertices, 0, m.size);
   if (indexed) m.indices = harness_room(3 * triangles * sizeof *m.indices);
-  m.mesh = (slab_mesh){m.vertices, stride, vertices, m.indices, triangles};
+  m.mesh = (slab_mesh){m.vertices, stride, vertices, m.indices, triangles, NULL};
   assert_ok(slab_context_objects(context, &cl, NULL));
   m.buffer = opencl_buffer(cl, NULL, m.size + OFFSET);
   return m;
@@ -462,7 +462,7 @@ static void add_spheres(const movers *m) {
 
 /* Of no triangles, but with vertices. */
 static void update_an_empty_mesh(const movers *m, bool add) {
-  const slab_mesh empty = {m->list[SOUP_MESH].vertices, 0, 3, NULL, 0};
+  const slab_mesh empty = {m->list[SOUP_MESH].vertices, 0, 3, NULL, 0, NULL};
   slab_mesh_spans spans = {{m->list[SOUP_MESH].buffer, OFFSET}, 4, 3, {NULL, 0}, 0};
   if (add) assert_ok(slab_scene_add_mesh(m->there, &empty, NULL, NULL));
   if (add) assert_ok(slab_scene_add_mesh(m->here, &empty, NULL, NULL));

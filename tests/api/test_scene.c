@@ -171,7 +171,7 @@ static void vertices_may_be_far_apart_in_memory(void **state) {
     float colour[2];
   } vertices[] = {{{0, 0, 1}, {NAN, NAN}}, {{1, 0, 1}, {NAN, NAN}}, {{0, 1, 1}, {NAN, NAN}}, {{1, 1, 1}, {NAN, NAN}}};
   const uint32_t indices[] = {0, 1, 2, 1, 3, 2};
-  const slab_mesh mesh = {vertices[0].position, sizeof vertices[0], 4, indices, 2};
+  const slab_mesh mesh = {vertices[0].position, sizeof vertices[0], 4, indices, 2, NULL};
   assert_ok(slab_scene_add_mesh(*state, &mesh, NULL, NULL));
   assert_ok(slab_scene_commit(*state, NULL));
   assert_down(*state, 0.25f, 0.25f, 0, 0, 8.0f);
@@ -180,7 +180,7 @@ static void vertices_may_be_far_apart_in_memory(void **state) {
 
 static void stride_zero_is_twelve_bytes_and_no_indices_is_a_soup(void **state) {
   const float vertices[] = {0, 0, 1, 1, 0, 1, 0, 1, 1, 10, 0, 2, 11, 0, 2, 10, 1, 2, NAN};
-  const slab_mesh dense = {vertices, 12, 6, NULL, 2}, soup = {vertices, 0, 6, NULL, 2};
+  const slab_mesh dense = {vertices, 12, 6, NULL, 2, NULL}, soup = {vertices, 0, 6, NULL, 2, NULL};
   assert_ok(slab_scene_add_mesh(*state, &soup, NULL, NULL));
   assert_ok(slab_scene_add_mesh(*state, &dense, NULL, NULL));
   assert_ok(slab_scene_commit(*state, NULL));
@@ -194,7 +194,7 @@ static void stride_zero_is_twelve_bytes_and_no_indices_is_a_soup(void **state) {
 
 static void strided_soup_steps_by_its_stride(void **state) {
   const float vertices[] = {0, 0, 1, NAN, 1, 0, 1, NAN, 0, 1, 1, NAN};
-  const slab_mesh mesh = {vertices, 16, 3, NULL, 1};
+  const slab_mesh mesh = {vertices, 16, 3, NULL, 1, NULL};
   assert_ok(slab_scene_add_mesh(*state, &mesh, NULL, NULL));
   assert_ok(slab_scene_commit(*state, NULL));
   assert_down(*state, 0.25f, 0.25f, 0, 0, 8.0f);
@@ -204,7 +204,7 @@ static void index_out_of_range_is_refused_with_triangle_and_value(void **state) 
   const float vertices[] = {0, 0, 1, 1, 0, 1, 0, 1, 1};
   uint32_t indices[3 * CROWD];
   for (uint32_t i = 0; i < 3 * CROWD; i++) indices[i] = i % 3;
-  const slab_mesh mesh = {vertices, 0, 3, indices, CROWD};
+  const slab_mesh mesh = {vertices, 0, 3, indices, CROWD, NULL};
   const uint32_t beyond[] = {3, 1000003, UINT32_MAX};
   const char *const shown[] = {"3", "1000003", "4294967295"};
   for (int i = 0; i < 3; i++) {
@@ -225,7 +225,7 @@ static void soup_that_needs_more_vertices_is_refused(void **state) {
   const float vertices[] = {0, 0, 1, 1, 0, 1, 0, 1, 1, 10, 0, 2, 11, 0, 2};
   uint32_t skipped = 77;
   const slab_geometry_options drop = {.skip_invalid = 1, .skipped = &skipped};
-  const slab_mesh mesh = {vertices, 0, 5, NULL, 2};
+  const slab_mesh mesh = {vertices, 0, 5, NULL, 2, NULL};
   assert_status(slab_scene_add_mesh(*state, &mesh, NULL, NULL), SLAB_INVALID_ARGUMENT);
   assert_mentions("5"); /* the missing vertex, or the number of vertices */
   assert_ok(slab_scene_add_mesh(*state, &mesh, &drop, NULL));
@@ -237,7 +237,7 @@ static void soup_that_needs_more_vertices_is_refused(void **state) {
 static void vertex_that_no_triangle_uses_may_be_anything(void **state) {
   const float vertices[] = {NAN, INFINITY, 3e38f, 0, 0, 1, 1, 0, 1, 0, 1, 1};
   const uint32_t indices[] = {1, 2, 3};
-  const slab_mesh mesh = {vertices, 0, 4, indices, 1};
+  const slab_mesh mesh = {vertices, 0, 4, indices, 1, NULL};
   assert_ok(slab_scene_add_mesh(*state, &mesh, NULL, NULL));
   assert_ok(slab_scene_commit(*state, NULL));
   assert_down(*state, 0.25f, 0.25f, 0, 0, 8.0f);
@@ -314,7 +314,7 @@ static void geometry_is_copied_when_added(void **state) {
   slab_sphere sphere = {{0, 0, 0}, 1};
   float vertices[] = {10, 0, 1, 11, 0, 1, 10, 1, 1};
   uint32_t indices[] = {0, 1, 2};
-  const slab_mesh mesh = {vertices, 0, 3, indices, 1};
+  const slab_mesh mesh = {vertices, 0, 3, indices, 1, NULL};
   assert_ok(slab_scene_add_spheres(*state, &sphere, 1, NULL, NULL));
   assert_ok(slab_scene_add_mesh(*state, &mesh, NULL, NULL));
   memset(&sphere, 0xFF, sizeof sphere);
@@ -367,7 +367,7 @@ static void stats_count_and_bound_what_was_added(void **state) {
   const slab_box boxes[] = {{{0, -5, 0}, {1, 1, 1}}, {{90, 90, 90}, {80, 80, 80}}, {{NAN, -99, -99}, {99, 99, 99}}};
   const slab_obb obb = {{0, 0, 20}, {3, 4, 0.5f}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
   const float corners[] = {-7, 0, 0, 0, 6, 0, 0, 0, -8, -99, -99, -99};
-  const slab_mesh mesh = {corners, 0, 4, (const uint32_t[]){0, 1, 2}, 1};
+  const slab_mesh mesh = {corners, 0, 4, (const uint32_t[]){0, 1, 2}, 1, NULL};
   assert_ok(slab_scene_add_planes(*state, &plane, 1, NULL, NULL));
   assert_ok(slab_scene_add_spheres(*state, &sphere, 1, NULL, NULL));
   assert_ok(slab_scene_add_boxes(*state, boxes, 3, NULL, NULL));

@@ -244,7 +244,7 @@ static void sources_that_cannot_be_are_refused(void **state) {
   slab_sum sums[4];
   const slab_rays set = slab_rays_directions(f->points, 2, f->directions, 4);
   const slab_source odd = {.rays = f->rays, .n = 7}, whole = {.set = &set, .n = 8};
-  const slab_source late = {.set = &set, .first = 2, .n = 4}, kept = {.rays = f->rays, .n = 8, .reserved = {sums}};
+  const slab_source late = {.set = &set, .first = 2, .n = 4}, kept = {.rays = f->rays, .n = 8, .reserved = sums};
   const slab_results good = {.type = SLAB_RESULT_SUMS, .memory = sums, .columns = 4};
   const refusal list[] = {
       {"no whole rows of 4", SLAB_ANY, &odd, good},

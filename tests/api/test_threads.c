@@ -191,7 +191,7 @@ static void threads_find_where_a_mesh_ends_at_once(void **state) {
     worker workers[THREADS] = {0};
     barrier start;
     slab_scene *scene = harness_scene(context);
-    assert_ok(slab_scene_add_mesh(scene, &(slab_mesh){up, 0, 3, NULL, 1}, NULL, NULL));
+    assert_ok(slab_scene_add_mesh(scene, &(slab_mesh){up, 0, 3, NULL, 1, NULL}, NULL, NULL));
     assert_ok(slab_scene_commit(scene, NULL));
     barrier_begin(&start, THREADS);
     for (int i = 0; i < THREADS; i++) {

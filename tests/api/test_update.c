@@ -362,7 +362,7 @@ static void long_walls_are_hit_beyond_their_edges(void **state) {
   for (uint32_t i = 0; i < WALLS; i++) {
     const float x = 40.0f * (float)i, y = 7.0f * (float)i;
     float wall[4][3] = {{x, y, 0}, {x + 1, y, 0}, {x + 1, y, 1000}, {x, y, 1000}};
-    slab_mesh mesh = {wall[0], 0, 4, indices, 2};
+    slab_mesh mesh = {wall[0], 0, 4, indices, 2, NULL};
     assert_ok(slab_scene_add_mesh(anew, &mesh, NULL, NULL));
     for (int k = 0; k < 4; k++) wall[k][1] += 2.0f;
     assert_ok(slab_scene_add_mesh(moved, &mesh, NULL, NULL));
@@ -458,7 +458,7 @@ static void meshes_may_have_other_indices_and_vertices(void **state) {
               other[][4] = {{0}, {-1, -1, 5}, {0}, {1, -1, 5}, {0, 1, 5}};
   const uint32_t indices[] = {1, 3, 4};
   const slab_mesh before = {.vertices = one[0], .vertex_count = 3, .triangle_count = 1},
-                  after = {other[0], sizeof other[0], 5, indices, 1};
+                  after = {other[0], sizeof other[0], 5, indices, 1, NULL};
   assert_ok(slab_scene_add_mesh(scene, &before, NULL, NULL));
   assert_ok(slab_scene_commit(scene, NULL));
   assert_true(look_down(scene, 0).t == 9.0f);
@@ -487,7 +487,8 @@ static void lift_a_row(uint32_t meshes, uint32_t indexed) {
         at[2] = (float)(3 * lift);
       }
     for (uint32_t k = 0; k < meshes; k++) {
-      const slab_mesh mesh = {vertices[k][0], sizeof vertices[k][0], 3 * share, k < indexed ? indices : NULL, share};
+      const slab_mesh mesh = {
+          vertices[k][0], sizeof vertices[k][0], 3 * share, k < indexed ? indices : NULL, share, NULL};
       assert_ok(lift == 0 ? slab_scene_add_mesh(scene, &mesh, NULL, NULL) : slab_scene_update_mesh(scene, k, &mesh));
     }
     assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REFIT}));
@@ -520,7 +521,7 @@ static void triangles_of_vertices_that_are_refused(void **state) {
   slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
     float vertices[4][3] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
-    const slab_mesh mesh = {vertices[0], 0, 4, indices, 2}, moved = {vertices[0], 0, 4, NULL, 2};
+    const slab_mesh mesh = {vertices[0], 0, 4, indices, 2, NULL}, moved = {vertices[0], 0, 4, NULL, 2, NULL};
     const slab_ray rays[] = {{{0.5f, -0.5f, 9}, 0, {0, 0, -1}, INFINITY}, {{-0.5f, 0.5f, 9}, 0, {0, 0, -1}, INFINITY}};
     uint8_t hit[2];
     slab_scene *scene = harness_scene(context);

@@ -355,7 +355,7 @@ static void packed_and_updated_scenes_answer_the_same(void **state) {
   assert_int_equal(ask_one(copy, 1, 1, 1), 1);
   float moved[3 * LATTICE_MOST];
   for (uint32_t i = 0; i < 3 * box.vertex_count; i++) moved[i] = (float)box.vertices[i / 3][i % 3] + 5.0f;
-  const slab_mesh mesh = {moved, 0, box.vertex_count, &box.indices[0][0], box.triangle_count};
+  const slab_mesh mesh = {moved, 0, box.vertex_count, &box.indices[0][0], box.triangle_count, NULL};
   assert_ok(slab_scene_update_mesh(scene, 0, &mesh));
   assert_ok(slab_scene_commit(scene, NULL));
   assert_int_equal(ask_one(scene, 1, 1, 1), 0);

@@ -149,7 +149,7 @@ static void discs_have_their_angle(void **state) {
   }
   memset(vertices + 3 * (size_t)EDGES, 0, 3 * sizeof *vertices);
   slab_scene *scene = harness_scene(*state);
-  assert_ok(slab_scene_add_mesh(scene, &(slab_mesh){vertices, 0, EDGES + 1, indices, EDGES}, NULL, NULL));
+  assert_ok(slab_scene_add_mesh(scene, &(slab_mesh){vertices, 0, EDGES + 1, indices, EDGES, NULL}, NULL, NULL));
   assert_ok(slab_scene_commit(scene, NULL));
   for (int k = -6; k <= 6; k++) {
     const double z = ldexp(1.0, k);
@@ -182,7 +182,7 @@ static uint32_t open_mesh(random_state *random, const tetrahedra *t, uint32_t in
 
 static slab_scene *of_faces(slab_context *context, const tetrahedra *t, const uint32_t *indices, uint32_t n,
                             slab_tree tree) {
-  const slab_mesh mesh = {&t->corners[0][0][0], 0, 4 * t->count, indices, n};
+  const slab_mesh mesh = {&t->corners[0][0][0], 0, 4 * t->count, indices, n, NULL};
   slab_scene *scene = harness_scene(context);
   assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
@@ -299,7 +299,7 @@ static void grounds_with_holes_are_judged(void **state) {
       points[3 * k + 2] = random_between(&random, -10, 10) * (k % 3 == 0 ? 0.1f : 1.0f);
     }
     slab_scene *scene = harness_scene(*state);
-    assert_ok(slab_scene_add_mesh(scene, &(slab_mesh){vertices, 0, SIDE * SIDE, indices, n / 3}, NULL, NULL));
+    assert_ok(slab_scene_add_mesh(scene, &(slab_mesh){vertices, 0, SIDE * SIDE, indices, n / 3, NULL}, NULL, NULL));
     assert_ok(slab_scene_commit(scene, NULL));
     ask(scene, points, POINTS, NULL, got);
     slab_scene_destroy(scene);
@@ -452,7 +452,7 @@ static void packed_and_updated_scenes_have_their_own(void **state) {
   assert_ok(slab_scene_pack(scene, packed, bytes, &bytes));
   assert_ok(slab_scene_unpack(*state, packed, bytes, &copy));
   assert_true(ask_one(copy, 0, 0, 0) == before);
-  assert_ok(slab_scene_update_mesh(scene, 0, &(slab_mesh){(const float *)&high, 0, 3, NULL, 1}));
+  assert_ok(slab_scene_update_mesh(scene, 0, &(slab_mesh){(const float *)&high, 0, 3, NULL, 1, NULL}));
   assert_ok(slab_scene_commit(scene, NULL));
   assert_true(ask_one(scene, 0, 0, 0) < 0.5f * before);
   free(packed);

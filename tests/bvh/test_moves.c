@@ -192,7 +192,7 @@ static void sheets_move(uint32_t unused) {
   random_state random = harness_seeded(__func__);
   static grid g;
   make_grid(&g);
-  slab_mesh mesh = {g.vertices[0], 0, VERTICES, g.indices, sizeof g.indices / sizeof *g.indices / 3};
+  slab_mesh mesh = {g.vertices[0], 0, VERTICES, g.indices, sizeof g.indices / sizeof *g.indices / 3, NULL};
   if (unused > 0) mesh.triangle_count -= 2 * SIDE;
   slab_scene *scene = harness_scene(harness_shared(SLAB_LAYOUT_WIDE));
   assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
@@ -373,7 +373,7 @@ static void vertices_are_refused(void **state) {
   const uint32_t indices[6] = {0, 1, 2, 3, 4, 5};
   const float bad[3] = {INFINITY, 0, 0}, good[4][3] = {{5, 0, 0}, {6, 0, 0}, {5, 1, 0}, {NAN, NAN, NAN}};
   const slab_ray ray = {{5.2f, 0.2f, 1}, 0, {0, 0, -1}, INFINITY};
-  const slab_mesh mesh = {vertices[0], 0, 7, indices, 2};
+  const slab_mesh mesh = {vertices[0], 0, 7, indices, 2, NULL};
   slab_scene *scene = harness_scene(harness_shared(SLAB_LAYOUT_WIDE));
   slab_hit hit;
   assert_ok(slab_scene_add_mesh(scene, &mesh, &(slab_geometry_options){.skip_invalid = 1}, NULL));

@@ -319,7 +319,8 @@ static slab_status fill_tower(slab_scene *scene, const void *user) {
     const float z = (float)(i * 31 % FLOORS); /* not in the order of their heights */
     floors[i] = (slab_triangle){{-2, -2, z}, {2, -2, z}, {0, 2, z}};
   }
-  return slab_scene_add_mesh(scene, &(slab_mesh){floors[0].a, 3 * sizeof(float), 3 * FLOORS, NULL, FLOORS}, NULL, NULL);
+  return slab_scene_add_mesh(scene, &(slab_mesh){floors[0].a, 3 * sizeof(float), 3 * FLOORS, NULL, FLOORS, NULL}, NULL,
+                             NULL);
 }
 
 /* Down from between two floors. Neighbours have as many hits but for one ray, which has one more or one less. So of
@@ -393,7 +394,8 @@ static slab_status fill_shards(slab_scene *scene, const void *user) {
   (void)user;
   for (int i = 0; i < SHARDS; i++)
     for (int k = 0; k < 9; k++) (&shards[i].a[0])[k] = random_between(&random, -1, 1) + (float)(i % 3);
-  return slab_scene_add_mesh(scene, &(slab_mesh){shards[0].a, 3 * sizeof(float), 3 * SHARDS, NULL, SHARDS}, NULL, NULL);
+  return slab_scene_add_mesh(scene, &(slab_mesh){shards[0].a, 3 * sizeof(float), 3 * SHARDS, NULL, SHARDS, NULL}, NULL,
+                             NULL);
 }
 
 /* n instances at random, in a cube of this size. */
@@ -447,7 +449,7 @@ static void traversals_equal_flat_through_instances(void **state) {
 static slab_status fill_tile(slab_scene *scene, const void *user) {
   const slab_triangle tile = {{-1, -1, 0}, {1, -1, 0}, {0, 1, 0}};
   (void)user;
-  return slab_scene_add_mesh(scene, &(slab_mesh){tile.a, 3 * sizeof(float), 3, NULL, 1}, NULL, NULL);
+  return slab_scene_add_mesh(scene, &(slab_mesh){tile.a, 3 * sizeof(float), 3, NULL, 1, NULL}, NULL, NULL);
 }
 
 /* From so far that t is rounded by more than gates are padded. */

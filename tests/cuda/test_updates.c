@@ -182,8 +182,8 @@ static void meshes_begin(random_state *random, meshes *m) {
     memcpy(m->indices + 6 * (size_t)i, quad, sizeof quad);
   }
   draw_vertices(random, m);
-  m->list[0] = (slab_mesh){m->grid, 0, CORNERS, m->indices, TRIANGLES};
-  m->list[1] = (slab_mesh){m->soup, 20, 3 * SOUP, NULL, SOUP};
+  m->list[0] = (slab_mesh){m->grid, 0, CORNERS, m->indices, TRIANGLES, NULL};
+  m->list[1] = (slab_mesh){m->soup, 20, 3 * SOUP, NULL, SOUP, NULL};
 }
 
 /* Updates both scenes' mesh. indices: those of the mesh go with it. */
@@ -367,7 +367,7 @@ static void no_other_stream_is_waited_for(void **state) {
   const CUdeviceptr other = caller_upload(&p.caller, NULL, 64);
   const lent b = lend(&moved, sizeof moved, p.streams[1]), v = lend(m.grid, sizeof m.grid, p.streams[1]),
              t = lend(transforms, sizeof transforms, p.streams[2]), i = lend(ORDER, sizeof ORDER, p.streams[2]);
-  slab_mesh mesh = {lent_at(&v), 0, CORNERS, NULL, TRIANGLES};
+  slab_mesh mesh = {lent_at(&v), 0, CORNERS, NULL, TRIANGLES, NULL};
   standin_hold(p.streams[0], 1);
   assert_cu(cuMemcpyDtoDAsync(other, other + 32, 32, p.streams[0]));
   assert_ok(slab_scene_update_boxes_cuda(p.there, 0, lent_at(&b), 1, p.streams[1]));
@@ -567,7 +567,7 @@ static void values_are_refused_as_those_of_arrays(void **state) {
   const slab_sphere spheres[2] = {{{0, 0, 0}, 1}, {{3, 0, 0}, 1}};
   const uint32_t past[6] = {0, 1, 2, 0, 1, 9};
   float corners[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0}, transforms[24] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-  const slab_mesh mesh = {corners, 0, 4, (const uint32_t[]){0, 1, 2, 1, 2, 3}, 2};
+  const slab_mesh mesh = {corners, 0, 4, (const uint32_t[]){0, 1, 2, 1, 2, 3}, 2, NULL};
   slab_scene *model = mixed_tree(p.caller.slab, 20);
   const float pairs[24] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 0, 1, 0, 0, 0, 0, 1, 0};
   assert_ok(slab_scene_add_spheres(p.there, spheres, 2, NULL, NULL));
@@ -580,7 +580,7 @@ static void values_are_refused_as_those_of_arrays(void **state) {
   const lent s = lend(bad, sizeof bad, stream), w = lend(past, sizeof past, stream);
   refused(&p, slab_scene_update_spheres_cuda(p.there, 0, lent_at(&s), 2, stream), "sphere 1");
   lent v = lend(corners, sizeof corners, stream);
-  slab_mesh from = {lent_at(&v), 0, 4, lent_at(&w), 2};
+  slab_mesh from = {lent_at(&v), 0, 4, lent_at(&w), 2, NULL};
   refused(&p, slab_scene_update_mesh_cuda(p.there, 1, &from, stream), "triangle 1: index 9 is out of range");
   refused(&p, slab_scene_update_mesh_cuda(p.there, 1, NULL, stream), "mesh is NULL");
   from.indices = NULL, from.vertex_stride = 8;
@@ -596,7 +596,7 @@ static void values_are_refused_as_those_of_arrays(void **state) {
   lent_end(&v);
   corners[10] = NAN;
   v = lend(corners, sizeof corners, stream);
-  from = (slab_mesh){lent_at(&v), 0, 4, NULL, 2};
+  from = (slab_mesh){lent_at(&v), 0, 4, NULL, 2, NULL};
   refused(&p, slab_scene_update_mesh_cuda(p.there, 1, &from, stream), "triangle 1");
   const lent t = lend(transforms, sizeof transforms, stream); /* the second is all zero */
   refused(&p, slab_scene_update_instances_cuda(p.there, 2, lent_at(&t), 2, stream), "transform 1");
@@ -647,7 +647,7 @@ static slab_status update_shapes(const strike *s, CUstream stream) {
 }
 
 static slab_status update_grid(const strike *s, CUstream stream) {
-  const slab_mesh mesh = {s->shapes, 0, CORNERS, NULL, TRIANGLES};
+  const slab_mesh mesh = {s->shapes, 0, CORNERS, NULL, TRIANGLES, NULL};
   return slab_scene_update_mesh_cuda(s->on.there, 0, &mesh, stream);
 }
 

@@ -32,7 +32,7 @@ static slab_status add_or_update(slab_scene *scene, slab_shape shape, uint32_t c
       return update ? slab_scene_update_obbs(scene, *geometry, obbs, 2)
                     : slab_scene_add_obbs(scene, obbs, 2, NULL, geometry);
     case SLAB_TRIANGLE: {
-      const slab_mesh mesh = {corners[0], 0, CORNERS, indices, TRIANGLES};
+      const slab_mesh mesh = {corners[0], 0, CORNERS, indices, TRIANGLES, NULL};
       for (int i = 0; i < CORNERS; i++) place(&random, corners[i]);
       for (int i = 0; i < 3 * TRIANGLES; i++) indices[i] = random_below(&random, CORNERS);
       return update ? slab_scene_update_mesh(scene, *geometry, &mesh)

@@ -105,7 +105,7 @@ static void read_given(player *p, slab_shape kind, given *g) {
 }
 
 static slab_mesh mesh_of(const given *g) {
-  return (slab_mesh){g->vertices, g->stride, g->vertex_count, g->soup ? NULL : g->indices, g->n};
+  return (slab_mesh){g->vertices, g->stride, g->vertex_count, g->soup ? NULL : g->indices, g->n, NULL};
 }
 
 static slab_status add_given(slab_scene *scene, const given *g, const slab_geometry_options *options, uint32_t *id) {

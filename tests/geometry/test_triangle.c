@@ -301,7 +301,7 @@ static void meshes_of_every_size_pass_their_check(void **state) {
             ldexpf(i % 4 == 0 ? at[k] : ldexpf(inside, power), -power) - ldexpf(rays[i].origin[k], -power);
       }
     }
-    const slab_mesh mesh = {corners[0], 0, 6, sides[0], 8};
+    const slab_mesh mesh = {corners[0], 0, 6, sides[0], 8, NULL};
     slab_scene *scene = NULL;
     assert_ok(slab_scene_create(*state, &scene));
     assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
@@ -426,7 +426,7 @@ static void shared_vertices_and_soup_give_the_same_bits(void **state) {
   static const float corners[5][4] = {{0, 0, 0, 9}, {4, 0, 1, 9}, {4, 4, 0, 9}, {0, 4, 1, 9}, {2, 2, 3, 9}};
   static const uint32_t indices[12] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4};
   random_state r = harness_seeded("shared_vertices_and_soup_give_the_same_bits");
-  const slab_mesh mesh = {corners[0], sizeof corners[0], 5, indices, 4};
+  const slab_mesh mesh = {corners[0], sizeof corners[0], 5, indices, 4, NULL};
   slab_triangle soup[4];
   for (int i = 0; i < 12; i++) memcpy((float *)&soup[i / 3] + 3 * (i % 3), corners[indices[i]], 3 * sizeof(float));
   slab_scene *shared = NULL, *separate = expect_scene(*state, SLAB_TRIANGLE, soup, 4);

@@ -14,7 +14,7 @@ enum { MESH_VERTICES = 90 };
 static slab_mesh mesh_of(float vertices[3 * MESH_VERTICES], int time) {
   for (int i = 0; i < 3 * MESH_VERTICES; i++)
     vertices[i] = (float)(i / 9 * 7 % 31 + i * 5 % 11) * 0.25f - 4.0f + (float)time * 0.125f * (float)(i % 3);
-  return (slab_mesh){vertices, 0, MESH_VERTICES, NULL, MESH_VERTICES / 3};
+  return (slab_mesh){vertices, 0, MESH_VERTICES, NULL, MESH_VERTICES / 3, NULL};
 }
 
 static slab_status update(world *w, int time) {

@@ -428,7 +428,7 @@ static void refits_there_are_the_hosts(void **state) {
       for (int step = 0; step < STEPS; step++) {
         for (int i = 0; i < 3 * CORNERS; i++)
           vertices[i] = (float)(i / 9 * 7 % 41 + i * 5 % 11) * 0.25f + random_between(&random, -0.3f, 0.3f);
-        const slab_mesh mesh = {vertices, 0, CORNERS, NULL, CORNERS / 3};
+        const slab_mesh mesh = {vertices, 0, CORNERS, NULL, CORNERS / 3, NULL};
         const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
         if (step == 0) {
           assert_ok(slab_scene_add_mesh(there, &mesh, NULL, NULL));

@@ -47,7 +47,7 @@ slab_status there_update_mesh(slab_scene *scene, uint32_t geometry, const slab_m
   slab_mesh taken = *mesh;
   taken.vertices = vertices;
   taken.indices = NULL;
-  addition a = {"there_update_mesh", "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, &taken, NULL, 0, 0, false};
+  addition a = {"there_update_mesh", "triangle", SLAB_TRIANGLE, mesh->triangle_count, .mesh = &taken};
   slab_status status = upload(d, mesh, &buffer);
   if (status == SLAB_OK) status = take(scene, buffer, mesh, vertices, &copy);
   if (status == SLAB_OK) status = scene_update(scene, geometry, &a);

@@ -1,0 +1,357 @@
+#include "scene/origin.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/extremes.h"
+#include "base/pool.h"
+#include "base/status.h"
+#include "device/context.h"
+#include "maths/primitive.h"
+#include "maths/ray.h"
+
+/* Some 50 us. */
+enum { ROWS_A_PIECE = 16384 };
+
+/* Of which axis a value of a shape is a coordinate; else NOT_ONE. A plane's offset is one along its normal. */
+enum { NOT_ONE = -1 };
+static const int8_t axes_of[SLAB_SHAPE_COUNT][ROWS_MOST] = {
+    [SLAB_PLANE] = {NOT_ONE, NOT_ONE, NOT_ONE, NOT_ONE},
+    [SLAB_SPHERE] = {0, 1, 2, NOT_ONE},
+    [SLAB_BOX] = {0, 1, 2, 0, 1, 2},
+    [SLAB_OBB] = {0, 1, 2, NOT_ONE, NOT_ONE, NOT_ONE, NOT_ONE, NOT_ONE, NOT_ONE, NOT_ONE, NOT_ONE, NOT_ONE, NOT_ONE,
+                  NOT_ONE, NOT_ONE},
+    [SLAB_TRIANGLE] = {0, 1, 2, 0, 1, 2, 0, 1, 2},
+};
+
+static bool is_far(const double origin[3]) { return origin[0] != 0.0 || origin[1] != 0.0 || origin[2] != 0.0; }
+
+/* ---- rows of values ---- */
+
+/* Rows as the caller has them, of floats or doubles: shapes, or vertices where the kind is SLAB_TRIANGLE. */
+typedef struct far_rows {
+  slab_shape kind;
+  uint32_t each;     /* values of a row */
+  const void *first; /* the first row */
+  size_t stride;     /* bytes from row to row */
+  size_t count;
+  bool doubles;
+} far_rows;
+
+static uint32_t row_values(slab_shape kind) { return kind == SLAB_TRIANGLE ? 3 : primitive_rows(kind); }
+
+static far_rows rows_of_floats(slab_shape kind, const float *first, size_t count) {
+  const uint32_t each = row_values(kind);
+  return (far_rows){kind, each, first, each * sizeof(float), count, false};
+}
+
+static far_rows rows_of_doubles(slab_shape kind, const double *first, size_t count) {
+  const uint32_t each = row_values(kind);
+  return (far_rows){kind, each, first, each * sizeof(double), count, true};
+}
+
+/* A mesh without triangles may lack vertices. */
+static far_rows rows_of_mesh(const slab_mesh *m) {
+  const bool doubles = m->vertices64 != NULL;
+  const size_t size = 3 * (doubles ? sizeof(double) : sizeof(float));
+  return (far_rows){.kind = SLAB_TRIANGLE,
+                    .each = 3,
+                    .first = doubles ? (const void *)m->vertices64 : m->vertices,
+                    .stride = m->vertex_stride != 0 ? m->vertex_stride : size,
+                    .count = m->triangle_count > 0 ? m->vertex_count : 0,
+                    .doubles = doubles};
+}
+
+static void load_row(const far_rows *rows, size_t i, double row[ROWS_MOST]) {
+  const char *from = (const char *)rows->first + i * rows->stride;
+  if (rows->doubles) {
+    memcpy(row, from, rows->each * sizeof *row);
+    return;
+  }
+  float floats[ROWS_MOST];
+  memcpy(floats, from, rows->each * sizeof *floats);
+  for (uint32_t k = 0; k < rows->each; k++) row[k] = floats[k];
+}
+
+typedef struct rounding {
+  const far_rows *from;
+  const double *origin;
+  float *to;
+} rounding;
+
+static void round_some(void *argument, size_t first, size_t end) {
+  const rounding *r = argument;
+  const far_rows *from = r->from;
+  const double o[4] = {r->origin[0], r->origin[1], r->origin[2], 0.0};
+  double less[ROWS_MOST];
+  for (uint32_t k = 0; k < from->each; k++) less[k] = o[axes_of[from->kind][k] & 3];
+  for (size_t i = first; i < end; i++) {
+    double row[ROWS_MOST];
+    float *to = r->to + i * from->each;
+    load_row(from, i, row);
+    if (from->kind == SLAB_PLANE) row[3] -= (row[0] * o[0] + row[1] * o[1]) + row[2] * o[2];
+    for (uint32_t k = 0; k < from->each; k++) to[k] = (float)(row[k] - less[k]);
+  }
+}
+
+/* Floats that count from the origin, in memory of their own. NULL: it is short. */
+static float *rounded(uint32_t threads, const far_rows *from, const double origin[3]) {
+  float *to = malloc((from->count * from->each + 1) * sizeof *to);
+  rounding r = {from, origin, to};
+  if (to != NULL) pool_loop(threads, from->count, ROWS_A_PIECE, round_some, &r);
+  return to;
+}
+
+/* NULL: memory is short. */
+static far_values *kept(const far_rows *from) {
+  const size_t count = from->count * from->each;
+  far_values *to = malloc(sizeof *to + count * sizeof *to->list);
+  if (to == NULL) return NULL;
+  to->count = count;
+  for (size_t i = 0; i < from->count; i++) {
+    double row[ROWS_MOST];
+    load_row(from, i, row);
+    memcpy(to->list + i * from->each, row, from->each * sizeof *row);
+  }
+  return to;
+}
+
+static slab_status take_rows(const slab_scene *scene, const far_rows *from, bool is_near, near_values *to) {
+  if (is_near || (!from->doubles && !is_far(scene->origin))) return SLAB_OK;
+  to->floats = rounded(scene->context->threads, from, scene->origin);
+  if (from->doubles && !scene->has_origin) to->far = kept(from);
+  if (to->floats == NULL || (from->doubles && !scene->has_origin && to->far == NULL))
+    return fail_memory(from->count * from->each * sizeof(double), "coordinates");
+  return SLAB_OK;
+}
+
+/* ---- what is added ---- */
+
+slab_status origin_near(const slab_scene *scene, addition *a, near_values *to) {
+  *to = (near_values){.floats = NULL};
+  const far_rows from = a->mesh != NULL       ? rows_of_mesh(a->mesh)
+                        : a->values64 != NULL ? rows_of_doubles(a->kind, a->values64, a->count)
+                                              : rows_of_floats(a->kind, a->values, a->count);
+  const slab_status status = take_rows(scene, &from, a->is_near, to);
+  if (status != SLAB_OK || to->floats == NULL) return status;
+  if (a->mesh != NULL) {
+    to->mesh = *a->mesh;
+    to->mesh.vertices = to->floats;
+    to->mesh.vertices64 = NULL;
+    to->mesh.vertex_stride = 0;
+    a->mesh = &to->mesh;
+  } else {
+    a->values = to->floats;
+  }
+  return SLAB_OK;
+}
+
+slab_status origin_near_range(const slab_scene *scene, values_range *r, near_values *to) {
+  *to = (near_values){.floats = NULL};
+  const far_rows from = r->values64 != NULL ? rows_of_doubles(r->kind, r->values64, r->count)
+                                            : rows_of_floats(r->kind, r->values, r->count);
+  const slab_status status = take_rows(scene, &from, false, to);
+  if (to->floats != NULL) r->values = to->floats;
+  return status;
+}
+
+void near_values_free(near_values *v) {
+  free(v->floats);
+  free(v->far);
+}
+
+void origin_put_range(far_values *to, const values_range *source) {
+  const uint32_t each = row_values(source->kind);
+  const far_rows from = source->values64 != NULL ? rows_of_doubles(source->kind, source->values64, source->count)
+                                                 : rows_of_floats(source->kind, source->values, source->count);
+  for (size_t i = 0; i < from.count; i++) {
+    double row[ROWS_MOST];
+    load_row(&from, i, row);
+    memcpy(to->list + (source->first + i) * each, row, each * sizeof *row);
+  }
+}
+
+/* ---- transforms ---- */
+
+/* Where the model's origin comes to lie. The matrix is the one that instances have, in float. */
+static void place_of(const given_transforms *t, size_t i, const double model[3], float matrix[12], double place[3]) {
+  for (size_t k = 0; k < 12; k++)
+    matrix[k] = t->doubles != NULL ? (float)t->doubles[12 * i + k] : t->floats[12 * i + k];
+  for (size_t k = 0; k < 3; k++) {
+    const float *a = matrix + 4 * k;
+    const double p = t->doubles != NULL ? t->doubles[12 * i + 4 * k + 3] : (double)a[3];
+    place[k] = p + ((a[0] * model[0] + a[1] * model[1]) + a[2] * model[2]);
+  }
+}
+
+bool origin_moves(const slab_scene *scene, const slab_scene *model) {
+  return is_far(scene->origin) || is_far(model->origin);
+}
+
+slab_status origin_near_room(const slab_scene *scene, const given_transforms *t, uint32_t n, bool moves,
+                             near_transforms *to) {
+  *to = (near_transforms){.transforms = t->floats};
+  if (t->is_near || (t->doubles == NULL && !moves)) return SLAB_OK;
+  const bool waits = !scene->has_origin;
+  to->floats = malloc(12 * (size_t)n * sizeof *to->floats + 1);
+  if (waits) to->places = malloc(3 * (size_t)n * sizeof *to->places + 1);
+  if (to->floats == NULL || (waits && to->places == NULL))
+    return fail_memory(12 * (size_t)n * sizeof *to->floats, "transforms");
+  to->transforms = to->floats;
+  return SLAB_OK;
+}
+
+void origin_near_fill(const slab_scene *scene, const slab_scene *model, const given_transforms *t, size_t first,
+                      uint32_t n, near_transforms *to) {
+  for (size_t i = first; to->floats != NULL && i < first + n; i++) {
+    double place[3];
+    place_of(t, i, model->origin, to->floats + 12 * i, place);
+    for (size_t k = 0; k < 3; k++) to->floats[12 * i + 4 * k + 3] = (float)(place[k] - scene->origin[k]);
+    if (to->places != NULL) memcpy(to->places + 3 * i, place, sizeof place);
+  }
+}
+
+void near_transforms_free(near_transforms *t) {
+  free(t->floats);
+  free(t->places);
+}
+
+slab_status origin_far_room(added_geometry *of, const near_transforms *t) {
+  const size_t count = 3 * (size_t)of->count;
+  if (t->places == NULL || of->far != NULL) return SLAB_OK;
+  far_values *far = malloc(sizeof *far + count * sizeof *far->list);
+  if (far == NULL) return fail_memory(count * sizeof *far->list, "the places of instances");
+  far->count = count;
+  for (size_t i = 0; i < count; i++) far->list[i] = of->group->instances[i / 3].place[i % 3];
+  of->far = far;
+  return SLAB_OK;
+}
+
+void origin_far_put(added_geometry *of, const near_transforms *t, size_t first, const uint32_t *indices, uint32_t n) {
+  for (size_t i = 0; of->far != NULL && i < n; i++)
+    for (size_t k = 0; k < 3; k++)
+      of->far->list[3 * (indices != NULL ? indices[i] : i) + k] =
+          t->places != NULL ? t->places[3 * (first + i) + k] : (double)t->transforms[12 * (first + i) + 4 * k + 3];
+}
+
+/* ---- the origin becomes known ---- */
+
+typedef struct far_bounds {
+  double lower[3], upper[3];
+} far_bounds;
+
+static void grow(far_bounds *b, int axis, double x) {
+  if (!isfinite(x)) return;
+  b->lower[axis] = lesser(b->lower[axis], x);
+  b->upper[axis] = greater(b->upper[axis], x);
+}
+
+/* By the coordinates of what waits; planes have none. */
+static void grow_by(far_bounds *b, const added_geometry *a) {
+  static const int8_t point[3] = {0, 1, 2};
+  const bool points = a->group != NULL || a->kind == SLAB_TRIANGLE;
+  const int8_t *axes = points ? point : axes_of[a->kind];
+  const uint32_t each = points ? 3 : primitive_rows(a->kind);
+  for (size_t i = 0; i < a->far->count; i++)
+    if (axes[i % each] != NOT_ONE) grow(b, axes[i % each], a->far->list[i]);
+}
+
+/* The middle of all that waits; 0 where nothing does. */
+static void choose(const slab_scene *scene, double origin[3]) {
+  far_bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    if (scene->added[g].far != NULL) grow_by(&b, &scene->added[g]);
+  for (int k = 0; k < 3; k++) {
+    const double middle = 0.5 * b.lower[k] + 0.5 * b.upper[k];
+    origin[k] = b.lower[k] <= b.upper[k] ? (float)greater(-ORIGIN_MAX, lesser(middle, ORIGIN_MAX)) : 0.0f;
+  }
+}
+
+/* The values of a geometry again, as floats that count from an origin. */
+static slab_status take_again(const slab_scene *scene, const char *function, const added_geometry *a,
+                              const double origin[3], geometry_values **made) {
+  const slab_shape kind = (slab_shape)a->kind;
+  const geometry_values *v = a->values;
+  const bool is_mesh = kind == SLAB_TRIANGLE && (v->indexed || a->far != NULL);
+  const size_t own = kind == SLAB_TRIANGLE ? 3 * (size_t)a->count : a->count;
+  const far_rows from = a->far != NULL ? rows_of_doubles(kind, a->far->list, a->far->count / row_values(kind))
+                                       : rows_of_floats(kind, v->values, v->indexed ? v->indices->vertex_count : own);
+  float *floats = rounded(scene->context->threads, &from, origin);
+  if (floats == NULL) return fail_memory(from.count * from.each * sizeof *floats, "coordinates");
+  const slab_mesh mesh = {.vertices = floats, .vertex_count = (uint32_t)from.count, .triangle_count = a->count};
+  addition again = {.function = function,
+                    .noun = "primitive",
+                    .kind = kind,
+                    .count = a->count,
+                    .values = is_mesh ? NULL : floats,
+                    .mesh = is_mesh ? &mesh : NULL,
+                    .indices = v->indices,
+                    .mask = v->mask,
+                    .world = v->world,
+                    .drops = v->drops};
+  uint32_t dropped;
+  const slab_status status = values_take(scene->context->threads, &again, made, &dropped);
+  free(floats);
+  return status;
+}
+
+/* Whether a geometry's instances stand where floats can say. */
+static slab_status check_places(const char *function, const added_geometry *a, const double origin[3]) {
+  for (uint32_t i = 0; i < a->count; i++)
+    for (int k = 0; k < 3; k++) {
+      const double at =
+          (a->far != NULL ? a->far->list[3 * (size_t)i + (size_t)k] : a->group->instances[i].place[k]) - origin[k];
+      if (!(fabs(at) <= COORDINATE_MAX))
+        return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u of geometry %u moves beyond 2^60 (%g)", function, i, a->id,
+                    at);
+    }
+  return SLAB_OK;
+}
+
+static void put_places(added_geometry *a, const double origin[3]) {
+  for (uint32_t i = 0; i < a->count; i++) {
+    float *place = a->group->instances[i].place;
+    for (int k = 0; k < 3; k++)
+      place[k] = (float)((a->far != NULL ? a->far->list[3 * (size_t)i + (size_t)k] : place[k]) - origin[k]);
+  }
+}
+
+/* All that is taken again comes first, so that a failure leaves the scene as it was. */
+slab_status origin_settle_at(slab_scene *scene, const char *function, const double origin[3]) {
+  geometry_values **made = calloc(scene->geometries + (size_t)1, sizeof(geometry_values *));
+  if (made == NULL) return fail_memory(scene->geometries * sizeof *made, "geometry");
+  slab_status status = SLAB_OK;
+  for (uint32_t g = 0; status == SLAB_OK && g < scene->geometries; g++) {
+    const added_geometry *a = &scene->added[g];
+    if (a->far == NULL && !is_far(origin)) continue;
+    if (a->values != NULL) status = take_again(scene, function, a, origin, &made[g]);
+    if (a->group != NULL) status = check_places(function, a, origin);
+  }
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    added_geometry *a = &scene->added[g];
+    if (status == SLAB_OK) {
+      if (a->group != NULL && (a->far != NULL || is_far(origin))) put_places(a, origin);
+      free(a->far);
+      a->far = NULL;
+    }
+    geometry_values *other = made[g];
+    if (status == SLAB_OK && made[g] != NULL) {
+      other = a->values;
+      a->values = made[g];
+    }
+    values_release(other);
+  }
+  free(made);
+  if (status != SLAB_OK) return status;
+  memcpy(scene->origin, origin, sizeof scene->origin);
+  scene->has_origin = true;
+  return SLAB_OK;
+}
+
+slab_status origin_settle(slab_scene *scene, const char *function) {
+  double origin[3];
+  if (scene->has_origin) return SLAB_OK;
+  choose(scene, origin);
+  return origin_settle_at(scene, function, origin);
+}

@@ -1,0 +1,329 @@
+#include "work/far_rays.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/extremes.h"
+#include "base/per_processor.h"
+#include "base/pool.h"
+#include "bvh/float4.h"
+
+typedef double double4 __attribute__((vector_size(32)));
+typedef int64_t long4 __attribute__((vector_size(32)));
+
+#define FAR_MAX 0x1p58
+/* Some 50 us. */
+enum { FOURS_A_PIECE = 512, RESULTS_A_PIECE = 4096 };
+/* Of rows of eight: origin, t_min, direction, t_max, as slab_ray and slab_ray64 have them. */
+enum { T_MIN = 3, DIRECTION = 4, T_MAX = 7 };
+
+/* Rays begin where they are given within so many of the scene's extents around it. Moved to its bounds those of a
+ * camera would begin at as many places, and packets would lose three quarters of their speed. */
+#define BEYOND 2.0
+
+far_frame far_frame_of(const slab_scene_stats *s) {
+  far_frame f = {.beyond = 0.0};
+  for (int k = 0; k < 3; k++) {
+    const bool bounded = s->lower[k] <= s->upper[k];
+    f.origin[k] = s->origin[k];
+    f.lower[k] = bounded ? (double)s->lower[k] : 0.0;
+    f.upper[k] = bounded ? (double)s->upper[k] : 0.0;
+    f.beyond = greater(f.beyond, BEYOND * (f.upper[k] - f.lower[k]));
+  }
+  return f;
+}
+
+bool far_is_moved(const slab_scene_stats *s) {
+  return s->origin[0] != 0.0 || s->origin[1] != 0.0 || s->origin[2] != 0.0;
+}
+
+/* ---- rays ---- */
+
+ALWAYS_INLINE double4 all4(double x) { return (double4){x, x, x, x}; }
+
+ALWAYS_INLINE long4 select_bits(long4 chosen, long4 a, long4 b) { return (chosen & a) | (~chosen & b); }
+
+ALWAYS_INLINE double4 select4(long4 chosen, double4 a, double4 b) {
+  return (double4)select_bits(chosen, (long4)a, (long4)b);
+}
+
+ALWAYS_INLINE double4 abs4(double4 a) { return (double4)((long4)a & 0x7FFFFFFFFFFFFFFF); }
+
+ALWAYS_INLINE double4 max4(double4 a, double4 b) { return select4(a > b, a, b); }
+
+ALWAYS_INLINE long4 exponents(int64_t e) { return (long4){e, e, e, e} << 52; }
+
+/* The power of two whose product with m, the largest component of a direction, is in [1, 2), or as near to that as a
+ * normal number brings it whose inverse is normal too. */
+ALWAYS_INLINE double4 unit_of(double4 m) {
+  const long4 wanted = exponents(2046) - ((long4)m & exponents(2047));
+  const long4 normal = select_bits(wanted < exponents(1), exponents(1), wanted);
+  return (double4)select_bits(normal > exponents(2045), exponents(2045), normal);
+}
+
+/* Its inverse, which is exact. */
+ALWAYS_INLINE double4 inverse_of(double4 unit) { return (double4)(exponents(2046) - (long4)unit); }
+
+/* Four rays at once: a column for each of the eight numbers. */
+typedef struct far_four {
+  double4 of[8];
+} far_four;
+
+ALWAYS_INLINE far_four load_floats(const slab_ray *rays) {
+  const float *r = rays->origin;
+  far_four four;
+  for (int c = 0; c < 8; c++) four.of[c] = (double4){r[c], r[8 + c], r[16 + c], r[24 + c]};
+  return four;
+}
+
+ALWAYS_INLINE far_four load_doubles(const slab_ray64 *rays) {
+  const double *r = rays->origin;
+  far_four four;
+  for (int c = 0; c < 8; c++) four.of[c] = (double4){r[c], r[8 + c], r[16 + c], r[24 + c]};
+  return four;
+}
+
+/* Whether points are near the bounds. */
+ALWAYS_INLINE long4 is_near(const far_frame *f, const double4 p[3]) {
+  long4 near = p[0] == p[0];
+  for (int k = 0; k < 3; k++) near &= (p[k] >= all4(f->lower[k] - f->beyond)) & (p[k] <= all4(f->upper[k] + f->beyond));
+  return near;
+}
+
+ALWAYS_INLINE bool are_all(long4 a) { return (a[0] & a[1] & a[2] & a[3]) != 0; }
+
+/* p + t d is on the line where it enters the bounds, or is nearest to their middle where it misses them; t is 0 where p
+ * is near. Where a product is NaN, p is on a plane that d is parallel to, and the plane is no bound. */
+ALWAYS_INLINE double4 begin_of(const far_frame *f, const double4 p[3], const double4 d[3], long4 near_already) {
+  double4 enter = all4(-INFINITY), leave = all4(INFINITY), along = all4(0.0), square = all4(0.0);
+  for (int k = 0; k < 3; k++) {
+    const double4 to_lower = all4(f->lower[k]) - p[k], to_upper = all4(f->upper[k]) - p[k];
+    const double4 inverse = all4(1.0) / d[k], a = to_lower * inverse, b = to_upper * inverse;
+    const double4 near = select4(a < b, a, b), far = select4(a < b, b, a);
+    enter = max4(near, enter);
+    leave = select4(far < leave, far, leave);
+    along += (all4(0.5) * to_lower + all4(0.5) * to_upper) * d[k];
+    square += d[k] * d[k];
+  }
+  return select4(near_already, all4(0.0), select4(enter <= leave, enter, along / square));
+}
+
+/* a - b in float, rounded down, or up where `sign` is -1: the range never loses an end. */
+ALWAYS_INLINE float4 outward(double4 a, double4 b, double sign) {
+  const double4 x = (a - b) * all4(sign), v = (a - b) - a;
+  const double4 lost = ((a - ((a - b) - v)) - (b + v)) * all4(sign);
+  const float4 f = __builtin_convertvector(x, float4);
+  const double4 back = __builtin_convertvector(f, double4);
+  const long4 above = (back > x) | ((back == x) & (lost < all4(0.0)));
+  /* the next float below: of positive ones the bits before, of 0 the first negative one */
+  const int4 bits = (int4)f, zero = {0}, positive = bits > zero, none = (bits & INT32_MAX) == zero;
+  const int4 other = (none & (zero + (INT32_MIN + 1))) | (~none & (bits + 1));
+  const int4 below = (positive & (bits - 1)) | (~positive & other);
+  return float4_select(__builtin_convertvector(above, int4), (float4)below, f) * float4_all((float)sign);
+}
+
+ALWAYS_INLINE void make_four(const far_frame *f, const far_four *four, slab_ray rays[4], double begin[4],
+                             double unit[4]) {
+  double4 p[3], d[3], largest = all4(0.0);
+  long4 valid = all4(0.0) == all4(0.0);
+  for (int k = 0; k < 3; k++) {
+    p[k] = four->of[k] - all4(f->origin[k]);
+    valid &= abs4(four->of[k]) <= all4(FAR_MAX);
+    largest = max4(abs4(four->of[DIRECTION + k]), largest);
+  }
+  const double4 scale = unit_of(largest), inverse = inverse_of(scale);
+  for (int k = 0; k < 3; k++) d[k] = four->of[DIRECTION + k] * scale;
+  const long4 near = is_near(f, p);
+  const double4 t = are_all(near) ? all4(0.0) : begin_of(f, p, d, near);
+  const double4 t_min = four->of[T_MIN], t_max = four->of[T_MAX];
+  const int4 some = __builtin_convertvector(t_min > t_max, int4);
+  float4 columns[8];
+  for (int k = 0; k < 3; k++) {
+    columns[k] = __builtin_convertvector(select4(valid, p[k] + t * d[k], all4(NAN)), float4);
+    columns[DIRECTION + k] = __builtin_convertvector(d[k], float4);
+  }
+  columns[T_MIN] = float4_select(some, float4_all(1.0f), outward(t_min * inverse, t, 1.0));
+  columns[T_MAX] = float4_select(some, float4_all(0.0f), outward(t_max * inverse, t, -1.0));
+  float4_transpose(&columns[0], &columns[1], &columns[2], &columns[3]);
+  float4_transpose(&columns[4], &columns[5], &columns[6], &columns[7]);
+  for (int i = 0; i < 4; i++) {
+    memcpy(rays[i].origin, &columns[i], sizeof columns[i]);
+    memcpy(rays[i].direction, &columns[DIRECTION + i], sizeof columns[i]);
+  }
+  memcpy(begin, &t, sizeof t);
+  memcpy(unit, &scale, sizeof scale);
+}
+
+typedef struct far_making {
+  const far_frame *frame;
+  const far_source *from;
+  size_t first, n;
+  slab_ray *rays;
+  const far_lines *lines;
+} far_making;
+
+/* The last rows of a source that does not end with four of them. */
+static far_four load_rest(const far_making *m, size_t at) {
+  slab_ray rays[4] = {{.t_min = 0.0f}};
+  slab_ray64 rays64[4] = {{.t_min = 0.0}};
+  const size_t n = m->n - at;
+  if (m->from->rays64 == NULL) {
+    memcpy(rays, m->from->rays + m->first + at, n * sizeof *rays);
+    return load_floats(rays);
+  }
+  memcpy(rays64, m->from->rays64 + m->first + at, n * sizeof *rays64);
+  return load_doubles(rays64);
+}
+
+ALWAYS_INLINE void make_fours(const far_making *m, size_t first, size_t end) {
+  for (size_t i = 4 * first; i < 4 * end && i < m->n; i += 4) {
+    const bool whole = m->n - i >= 4;
+    slab_ray rest[4], *to = whole ? m->rays + i : rest;
+    const far_four four = !whole                    ? load_rest(m, i)
+                          : m->from->rays64 == NULL ? load_floats(m->from->rays + m->first + i)
+                                                    : load_doubles(m->from->rays64 + m->first + i);
+    make_four(m->frame, &four, to, m->lines->begin + i, m->lines->unit + i);
+    if (!whole) memcpy(m->rays + i, rest, (m->n - i) * sizeof *rest);
+  }
+}
+WITH_FMA static void make_fours_fma(const far_making *m, size_t first, size_t end) { make_fours(m, first, end); }
+
+static void make_some(void *argument, size_t first, size_t end) { PER_PROCESSOR(make_fours)(argument, first, end); }
+
+void far_rays_make(uint32_t threads, const far_frame *f, const far_source *from, size_t first, size_t n, slab_ray *rays,
+                   const far_lines *lines) {
+  far_making m = {f, from, first, n, rays, lines};
+  pool_loop(threads, far_rows(n), FOURS_A_PIECE, make_some, &m);
+}
+
+/* ---- results ---- */
+
+typedef struct far_range {
+  double t_min, t_max;
+} far_range;
+
+ALWAYS_INLINE far_range range_of(const far_source *s, size_t i) {
+  if (s->rays64 != NULL) return (far_range){s->rays64[i].t_min, s->rays64[i].t_max};
+  return (far_range){(double)s->rays[i].t_min, (double)s->rays[i].t_max};
+}
+
+/* t of a hit. */
+ALWAYS_INLINE double within(far_range r, double t) { return t < r.t_min ? r.t_min : t > r.t_max ? r.t_max : t; }
+
+ALWAYS_INLINE double world_t(const far_source *s, const far_lines *l, size_t first, size_t i, float t) {
+  return within(range_of(s, first + i), (l->begin[i] + (double)t) * l->unit[i]);
+}
+
+double far_t(const far_source *s, const far_lines *l, size_t first, size_t i, float t) {
+  return world_t(s, l, first, i, t);
+}
+
+typedef struct far_putting {
+  slab_query query;
+  const far_source *from;
+  const far_lines *lines;
+  size_t first;
+  const void *results;
+  char *to;
+  size_t stride;
+} far_putting;
+
+static bool is_hit(uint32_t primitive) { return primitive < SLAB_INVALID; }
+
+/* Where float rays are given, t is rounded to float, which keeps it within their range. */
+ALWAYS_INLINE void put_hit(const far_putting *p, size_t i, void *to) {
+  const slab_hit *h = (const slab_hit *)p->results + i;
+  const double t = is_hit(h->primitive) ? world_t(p->from, p->lines, p->first, i, h->t) : INFINITY;
+  if (p->from->rays64 == NULL) {
+    slab_hit now = *h;
+    now.t = (float)t;
+    memcpy(to, &now, sizeof now);
+    return;
+  }
+  const slab_hit64 now = {t, {h->normal[0], h->normal[1], h->normal[2]}, h->u, h->v, h->primitive, h->geometry, h->t};
+  memcpy(to, &now, sizeof now);
+}
+
+ALWAYS_INLINE void put_short_hit(const far_putting *p, size_t i, void *to) {
+  const slab_short_hit *h = (const slab_short_hit *)p->results + i;
+  const double t = is_hit(h->primitive) ? world_t(p->from, p->lines, p->first, i, h->t) : INFINITY;
+  const slab_short_hit64 now = {t, h->primitive, h->geometry, h->t, 0};
+  const slab_short_hit rounded = {(float)t, h->primitive, h->geometry};
+  if (p->from->rays64 == NULL)
+    memcpy(to, &rounded, sizeof rounded);
+  else
+    memcpy(to, &now, sizeof now);
+}
+
+ALWAYS_INLINE void put_interval(const far_putting *p, size_t i, void *to) {
+  const slab_interval *h = (const slab_interval *)p->results + i;
+  slab_interval64 now = {h->enter, h->leave, h->primitive, h->geometry};
+  if (is_hit(h->primitive)) {
+    now.enter = world_t(p->from, p->lines, p->first, i, h->enter);
+    now.leave = world_t(p->from, p->lines, p->first, i, h->leave);
+  }
+  const slab_interval rounded = {(float)now.enter, (float)now.leave, h->primitive, h->geometry};
+  if (p->from->rays64 == NULL)
+    memcpy(to, &rounded, sizeof rounded);
+  else
+    memcpy(to, &now, sizeof now);
+}
+
+ALWAYS_INLINE void put_distance(const far_putting *p, size_t i, void *to) {
+  const float t = ((const float *)p->results)[i];
+  const double now = t < INFINITY ? world_t(p->from, p->lines, p->first, i, t) : INFINITY;
+  const float rounded = (float)now;
+  if (p->from->rays64 == NULL)
+    memcpy(to, &rounded, sizeof rounded);
+  else
+    memcpy(to, &now, sizeof now);
+}
+
+#define PUT_EACH(put) \
+  for (size_t i = first; i < end; i++) put(p, i, p->to + i * p->stride)
+
+static void put_some(void *argument, size_t first, size_t end) {
+  const far_putting *p = argument;
+  const size_t size = slab_result_size(p->query);
+  switch (p->query) {
+    case SLAB_CLOSEST:
+      PUT_EACH(put_hit);
+      break;
+    case SLAB_NEAREST:
+      PUT_EACH(put_short_hit);
+      break;
+    case SLAB_INTERVAL:
+      PUT_EACH(put_interval);
+      break;
+    case SLAB_DISTANCE:
+      PUT_EACH(put_distance);
+      break;
+    case SLAB_ANY:
+    case SLAB_COUNT:
+    case SLAB_ALL:
+      for (size_t i = first; i < end; i++) memcpy(p->to + i * p->stride, (const char *)p->results + i * size, size);
+      break;
+  }
+}
+#undef PUT_EACH
+
+void far_results_put(uint32_t threads, slab_query query, const far_source *from, const far_lines *lines, size_t first,
+                     size_t n, const void *results, void *to, size_t stride) {
+  far_putting p = {query, from, lines, first, results, to, stride};
+  pool_loop(threads, n, RESULTS_A_PIECE, put_some, &p);
+}
+
+/* From the end on, since a slab_hit64 is larger than the slab_hit whose place it takes. */
+void far_lists_put(const far_source *from, const far_lines *lines, size_t n, const uint64_t *offsets, void *hits) {
+  const bool doubles = from->rays64 != NULL;
+  const size_t size = doubles ? sizeof(slab_hit64) : sizeof(slab_hit);
+  for (size_t i = n; i-- > 0;)
+    for (uint64_t k = offsets[i + 1]; k-- > offsets[i];) {
+      slab_hit h;
+      memcpy(&h, (const slab_hit *)hits + k, sizeof h);
+      const double t = world_t(from, lines, 0, i, h.t);
+      const slab_hit64 now = {t, {h.normal[0], h.normal[1], h.normal[2]}, h.u, h.v, h.primitive, h.geometry, h.t};
+      h.t = (float)t;
+      memcpy((char *)hits + k * size, doubles ? (const void *)&now : &h, size);
+    }
+}

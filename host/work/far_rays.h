@@ -1,0 +1,47 @@
+/* Rays of the world as floats that count from a scene's origin, and their results back. docs/contract.md, "Coordinates
+ * in double", has the rules. */
+#ifndef SLABCAST_WORK_FAR_RAYS_H
+#define SLABCAST_WORK_FAR_RAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "slabcast.h"
+
+/* Rays of the world, of either type. */
+typedef struct far_source {
+  const slab_ray *rays;     /* NULL: they are doubles */
+  const slab_ray64 *rays64; /* NULL: they are floats */
+} far_source;
+
+/* What a scene says of it: its origin, its finite bounds, which count from there, and how far beyond them rays begin
+ * where they are given. */
+typedef struct far_frame {
+  double origin[3], lower[3], upper[3], beyond;
+} far_frame;
+
+far_frame far_frame_of(const slab_scene_stats *);
+/* Whether floats of the world are others than the scene's. */
+bool far_is_moved(const slab_scene_stats *);
+
+/* Where each of some rays begins: t of the world is (begin + t of the float ray) * unit, within the ray's range. */
+typedef struct far_lines {
+  double *begin, *unit;
+} far_lines;
+
+/* Makes the float rays of n rays, from number `first` on. `lines` has room for as many rows of four. */
+void far_rays_make(uint32_t threads, const far_frame *, const far_source *, size_t first, size_t n, slab_ray *rays,
+                   const far_lines *lines);
+/* Rows of four that n rays take. */
+static inline size_t far_rows(size_t n) { return (n + 3) / 4; }
+
+/* t of the world for t of float ray i, which is ray `first` + i of the source. */
+double far_t(const far_source *, const far_lines *, size_t first, size_t i, float t);
+/* Writes the results of n such rays, one a ray, `stride` bytes from one to the next: of the query's type for rays of
+ * floats, else of slab_result_size64. */
+void far_results_put(uint32_t threads, slab_query, const far_source *, const far_lines *, size_t first, size_t n,
+                     const void *results, void *to, size_t stride);
+/* Turns the hits of n rays in place, from `slab_hit` to slab_hit64 where the rays are doubles. */
+void far_lists_put(const far_source *, const far_lines *, size_t n, const uint64_t *offsets, void *hits);
+
+#endif

@@ -1,0 +1,511 @@
+/* Coordinates in double: a scene far from 0, whatever it holds and however it came to that, answers bit by bit as the
+ * same scene near 0; rays from far away hit within what float tells of the scene's own size. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "sets/answers.h"
+#include "sets/far_scene.h"
+
+enum { RAYS = 301, SHAPES = 10 };
+
+/* ---- casting ---- */
+
+/* The answers of all queries to rays of doubles. */
+typedef struct far_answers {
+  slab_hit64 closest[RAYS], *all;
+  double distance[RAYS];
+  uint8_t any[RAYS];
+  uint32_t count[RAYS];
+  uint64_t offsets[RAYS + 1];
+  slab_interval64 interval[RAYS];
+  slab_short_hit64 nearest[RAYS];
+  uint64_t invalid;
+} far_answers;
+
+static void *memory_of(far_answers *a, slab_query query) {
+  switch (query) {
+    case SLAB_CLOSEST:
+      return a->closest;
+    case SLAB_DISTANCE:
+      return a->distance;
+    case SLAB_ANY:
+      return a->any;
+    case SLAB_COUNT:
+      return a->count;
+    case SLAB_INTERVAL:
+      return a->interval;
+    case SLAB_NEAREST:
+      return a->nearest;
+    case SLAB_ALL:
+      return a->all;
+  }
+  return NULL;
+}
+
+static void cast64(far_answers *a, slab_query query, slab_scene *scene, const slab_ray64 *rays, size_t n) {
+  const slab_source source = {.rays64 = rays, .n = n};
+  const slab_cast_options options = {.invalid = &a->invalid};
+  slab_results results = {.memory = memory_of(a, query), .offsets = query == SLAB_ALL ? a->offsets : NULL};
+  assert_ok(slab_cast(scene, query, &source, &results, &options));
+  harness_count(n);
+  if (query != SLAB_ALL) return;
+  a->all = harness_room((size_t)results.required * sizeof *a->all + 1);
+  results.memory = a->all;
+  results.capacity = results.required;
+  if (results.required > 0) assert_ok(slab_cast(scene, query, &source, &results, &options));
+}
+
+static void cast_all64(far_answers *a, slab_scene *scene, const slab_ray64 *rays, size_t n) {
+  for (int q = 0; q < SLAB_QUERY_COUNT; q++) cast64(a, (slab_query)q, scene, rays, n);
+}
+
+/* ---- comparing ---- */
+
+/* The order is t by another power of two. */
+static void same_order(float order, float t) {
+  int exponent;
+  const bool plain = t == 0.0f || isinf(t);
+  if (plain ? order != t : frexpf(order / t, &exponent) != 0.5f)
+    fail_msg("order is %g, and t %g", (double)order, (double)t);
+}
+
+static void same_hit(const slab_hit64 *far, const slab_hit *near) {
+  const slab_hit64 want = {
+      near->t,   {near->normal[0], near->normal[1], near->normal[2]}, near->u, near->v, near->primitive, near->geometry,
+      far->order};
+  assert_same_bits(far, &want, 1, sizeof want);
+  same_order(far->order, near->t);
+}
+
+/* t is that of the near scene: nothing has moved where rays begin, and directions are scaled by powers of two. */
+static void same_answers(const far_answers *far, const answers *near, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const slab_short_hit *s = &near->nearest[i];
+    const slab_interval *v = &near->interval[i];
+    const slab_short_hit64 nearest = {s->t, s->primitive, s->geometry, far->closest[i].order, 0};
+    const slab_interval64 interval = {v->enter, v->leave, v->primitive, v->geometry};
+    same_hit(&far->closest[i], &near->closest[i]);
+    assert_same_bits(&far->nearest[i], &nearest, 1, sizeof nearest);
+    assert_same_bits(&far->interval[i], &interval, 1, sizeof interval);
+    assert_true(far->distance[i] == near->distance[i]);
+    assert_int_equal(far->any[i], near->any[i]);
+    assert_int_equal(far->count[i], near->count[i]);
+    assert_int_equal(far->offsets[i + 1], near->offsets[i + 1]);
+  }
+  for (uint64_t k = 0; k < near->offsets[n]; k++) same_hit(&far->all[k], &near->all[k]);
+  assert_int_equal(far->invalid, near->invalid[SLAB_CLOSEST]);
+}
+
+static void compare(far_scene *f) {
+  slab_ray near[RAYS];
+  slab_ray64 far[RAYS];
+  far_answers *a = harness_room(sizeof *a);
+  answers b = {0};
+  far_scene_rays(f, RAYS, near, far);
+  cast_all64(a, f->far, far, RAYS);
+  assert_ok(answers_cast_all(&b, f->near, near, RAYS, NULL));
+  same_answers(a, &b, RAYS);
+  answers_free(&b);
+  free(a->all);
+  free(a);
+}
+
+static void open_pair(far_scene *f, slab_context *context, const char *test, bool given) {
+  random_state random = harness_seeded(test);
+  assert_ok(far_scene_open(f, context, random_bits(&random), given));
+}
+
+static void add_kinds(far_scene *f, uint32_t n) {
+  for (int kind = SLAB_SPHERE; kind <= SLAB_TRIANGLE; kind++) assert_ok(far_scene_add(f, (slab_shape)kind, n, NULL));
+}
+
+static void the_far_scene_answers_as_the_near_one(void **state) {
+  for (int k = 0; k < 2; k++)
+    for (uint32_t n = SHAPES; n < SHAPES + 2; n++) {
+      far_scene f;
+      slab_context *context = harness_shared(k == 0 ? SLAB_LAYOUT_WIDE : SLAB_LAYOUT_COMPRESSED);
+      open_pair(&f, context, "kinds", true);
+      add_kinds(&f, n);
+      assert_ok(far_scene_add(&f, SLAB_PLANE, 2, NULL));
+      assert_ok(far_scene_commit(&f));
+      compare(&f);
+      far_scene_close(&f);
+    }
+  (void)state;
+}
+
+static void updates_are_of_the_world(void **state) {
+  far_scene f;
+  open_pair(&f, harness_shared(SLAB_LAYOUT_WIDE), "updates", true);
+  assert_ok(far_scene_add(&f, SLAB_PLANE, SHAPES, NULL));
+  add_kinds(&f, SHAPES);
+  for (int round = 0; round < 3; round++) {
+    for (uint32_t g = SLAB_PLANE; g <= SLAB_TRIANGLE; g++) {
+      if (round != 1) assert_ok(far_scene_update(&f, g, (slab_shape)g, SHAPES));
+      assert_ok(far_scene_update_some(&f, g, (slab_shape)g, 3, g == SLAB_PLANE ? 1 : 5));
+    }
+    assert_ok(far_scene_commit(&f));
+    compare(&f);
+  }
+  far_scene_close(&f);
+  (void)state;
+}
+
+static void instances_stand_where_doubles_say(void **state) {
+  far_scene f;
+  uint32_t geometry;
+  slab_context *context = harness_shared(SLAB_LAYOUT_WIDE);
+  open_pair(&f, context, "instances", true);
+  add_kinds(&f, 3);
+  assert_ok(far_scene_place(&f, context, 6, &geometry));
+  assert_ok(far_scene_commit(&f));
+  compare(&f);
+  assert_ok(far_scene_move(&f, geometry, 6));
+  assert_ok(far_scene_commit(&f));
+  compare(&f);
+  far_scene_close(&f);
+  (void)state;
+}
+
+/* ---- the origin ---- */
+
+static void origin_of(const slab_scene *scene, double origin[3]) {
+  slab_scene_stats stats;
+  assert_ok(slab_scene_info(scene, &stats));
+  memcpy(origin, stats.origin, sizeof stats.origin);
+}
+
+static slab_scene *scene_of(slab_context *context, const slab_sphere64 *s, uint32_t n) {
+  slab_scene *scene = harness_scene(context);
+  for (uint32_t i = 0; i < n; i++) assert_ok(slab_scene_add_spheres64(scene, s + i, 1, NULL, NULL));
+  return scene;
+}
+
+static slab_hit64 look_down(slab_scene *scene, double x, double y) {
+  const slab_ray64 ray = {{x, y, 900.0}, 0.0, {0.0, 0.0, -1.0}, INFINITY};
+  const slab_source source = {.rays64 = &ray, .n = 1};
+  slab_hit64 hit;
+  slab_results results = {.memory = &hit};
+  assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &results, NULL));
+  harness_count(1);
+  return hit;
+}
+
+/* Whatever is added first, and in whichever type. */
+static void the_first_commit_takes_the_middle(void **state) {
+  const slab_sphere64 s[3] = {{{5e6, 0.0, 0.0}, 1.0}, {{5e6 + 300.0, -40.0, 8.0}, 1.0}, {{5e6 + 100.0, 7.0, 8.0}, 1.0}};
+  const slab_sphere64 turned[3] = {s[2], s[1], s[0]};
+  const slab_sphere floats = {{5e6f + 50.0f, 3.0f, 4.0f}, 2.0f};
+  const double want[3] = {5e6 + 150.0, -16.5, 4.0};
+  slab_context *context = harness_context();
+  for (int k = 0; k < 4; k++) {
+    slab_scene *scene = harness_scene(context);
+    double got[3];
+    if (k == 2) assert_ok(slab_scene_add_spheres(scene, &floats, 1, NULL, NULL));
+    for (int i = 0; i < 3; i++) assert_ok(slab_scene_add_spheres64(scene, (k == 1 ? turned : s) + i, 1, NULL, NULL));
+    if (k == 3) assert_ok(slab_scene_add_spheres(scene, &floats, 1, NULL, NULL));
+    assert_ok(slab_scene_commit(scene, NULL));
+    origin_of(scene, got);
+    assert_same_bits(got, want, 3, sizeof *want);
+    const slab_hit64 hit = look_down(scene, 5e6 + 300.0, -40.0);
+    assert_true(hit.t == 891.0);
+    if (k >= 2) assert_true(look_down(scene, 5e6 + 50.0, 3.0).t == 894.0);
+    assert_ok(slab_scene_add_spheres64(scene, &(slab_sphere64){{6e6, 0, 0}, 1}, 1, NULL, NULL));
+    assert_ok(slab_scene_commit(scene, NULL));
+    origin_of(scene, got);
+    assert_same_bits(got, want, 3, sizeof *want);
+    assert_status(slab_scene_origin(scene, want), SLAB_INVALID_STATE);
+    assert_mentions("5000150");
+    slab_scene_destroy(scene);
+  }
+  slab_context_destroy(context);
+  (void)state;
+}
+
+/* What is added before slab_scene_origin, updated before the first commit, and taken as a mesh of either kind. */
+static void what_waits_becomes_what_it_would_be(void **state) {
+  for (int given_first = 0; given_first < 2; given_first++) {
+    far_scene f;
+    uint32_t instances;
+    slab_context *context = harness_shared(SLAB_LAYOUT_WIDE);
+    open_pair(&f, context, "waits", given_first != 0);
+    assert_ok(far_scene_add(&f, SLAB_PLANE, SHAPES, NULL));
+    add_kinds(&f, SHAPES);
+    assert_ok(far_scene_add(&f, SLAB_TRIANGLE, SHAPES + 1, NULL));
+    assert_ok(far_scene_place(&f, context, 3, &instances));
+    for (uint32_t g = SLAB_PLANE; g <= SLAB_TRIANGLE; g++) {
+      if (g % 2 == 0) assert_ok(far_scene_update(&f, g, (slab_shape)g, SHAPES));
+      assert_ok(far_scene_update_some(&f, g, (slab_shape)g, 2, 4));
+    }
+    assert_ok(far_scene_move(&f, instances, 3));
+    if (given_first == 0) assert_ok(slab_scene_origin(f.far, f.origin));
+    assert_ok(far_scene_commit(&f));
+    compare(&f);
+    far_scene_close(&f);
+  }
+  (void)state;
+}
+
+/* Floats are of the world too, where they hold it. */
+static void floats_are_of_the_world(void **state) {
+  const double origin[3] = {4096.0, -8192.0, 1024.0};
+  const slab_sphere world = {{4100.0f, -8190.0f, 1020.0f}, 2.0f}, near = {{4.0f, 2.0f, -4.0f}, 2.0f};
+  const slab_plane floor = {{0.0f, 0.0f, 2.0f}, 2036.0f}, near_floor = {{0.0f, 0.0f, 2.0f}, -12.0f};
+  slab_context *context = harness_context();
+  slab_scene *a = harness_scene(context), *b = harness_scene(context);
+  assert_ok(slab_scene_origin(a, origin));
+  assert_ok(slab_scene_add_spheres(a, &world, 1, NULL, NULL));
+  assert_ok(slab_scene_add_spheres(b, &near, 1, NULL, NULL));
+  assert_ok(slab_scene_add_planes(a, &floor, 1, NULL, NULL));
+  assert_ok(slab_scene_add_planes(b, &near_floor, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(a, NULL));
+  assert_ok(slab_scene_commit(b, NULL));
+  answers far = {0}, want = {0};
+  slab_ray rays[RAYS], moved[RAYS];
+  random_state random = harness_seeded("floats");
+  for (int i = 0; i < RAYS; i++) {
+    rays[i] = (slab_ray){.t_max = INFINITY};
+    for (int k = 0; k < 3; k++) {
+      rays[i].origin[k] = near.center[k] + (float)random_below(&random, 64) * 0.125f - 4.0f;
+      rays[i].direction[k] = (float)random_below(&random, 64) * 0.125f - 4.0f;
+    }
+    moved[i] = rays[i];
+    for (int k = 0; k < 3; k++) moved[i].origin[k] += (float)origin[k];
+  }
+  assert_ok(answers_cast_all(&far, a, moved, RAYS, NULL));
+  assert_ok(answers_cast_all(&want, b, rays, RAYS, NULL));
+  for (int q = 0; q < SLAB_QUERY_COUNT; q++) {
+    size_t first;
+    if (answers_differ(&far, &want, (slab_query)q, &first) > 0)
+      fail_msg("%s: ray %zu", answer_name((slab_query)q), first);
+  }
+  answers_free(&far);
+  answers_free(&want);
+  slab_scene_destroy(a);
+  slab_scene_destroy(b);
+  slab_context_destroy(context);
+  (void)state;
+}
+
+static void sets_and_points_are_of_the_world(void **state) {
+  const double origin[3] = {4096.0, -8192.0, 1024.0};
+  const slab_sphere world = {{4100.0f, -8190.0f, 1020.0f}, 2.0f};
+  slab_context *context = harness_context();
+  slab_scene *scene = harness_scene(context);
+  assert_ok(slab_scene_origin(scene, origin));
+  assert_ok(slab_scene_add_spheres(scene, &world, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  const float pose[12] = {1, 0, 0, 4100.0f, 0, 1, 0, -8190.0f, 0, 0, 1, 1028.0f}, beam[6] = {0, 0, 0, 0, 0, -1};
+  const float from[3] = {4100.0f, -8190.0f, 1028.0f}, down[3] = {0, 0, -1}, to[3] = {4100.0f, -8190.0f, 1012.0f};
+  const slab_camera camera = {{4100.0f, -8190.0f, 1028.0f}, {0, 0, -1}, {1, 0, 0}, {0, 1, 0}};
+  const slab_rays sets[] = {slab_rays_beams(pose, 1, beam, 1), slab_rays_directions(from, 1, down, 1),
+                            slab_rays_pairs(from, 1, to, 1), slab_rays_pinhole(&camera, 1, 1)};
+  const float t[] = {6.0f, 6.0f, 0.375f, 6.0f};
+  for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
+    const slab_source source = {.set = &sets[k], .n = 1};
+    slab_hit hit;
+    slab_results results = {.memory = &hit};
+    assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &results, NULL));
+    assert_true(hit.t == t[k]);
+    harness_count(1);
+  }
+  slab_closest_point found;
+  float distance;
+  int32_t winding;
+  assert_ok(slab_closest_points(scene, from, 1, &found, NULL));
+  assert_true(found.distance == 6.0f && found.point[2] == 1022.0f && found.point[0] == 4100.0f);
+  assert_ok(slab_signed_distances(scene, world.center, 1, &distance, NULL));
+  assert_true(distance == -2.0f);
+  assert_ok(slab_winding(scene, world.center, 1, &winding, NULL));
+  assert_int_equal(winding, 1);
+  harness_count(3);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  (void)state;
+}
+
+static void packed_scenes_keep_their_origin(void **state) {
+  far_scene f;
+  slab_context *context = harness_shared(SLAB_LAYOUT_WIDE);
+  open_pair(&f, context, "packed", true);
+  add_kinds(&f, SHAPES);
+  assert_ok(far_scene_place(&f, context, 2, NULL));
+  assert_ok(far_scene_commit(&f));
+  size_t size;
+  assert_ok(slab_scene_pack(f.far, NULL, 0, &size));
+  void *bytes = harness_room(size);
+  assert_ok(slab_scene_pack(f.far, bytes, size, &size));
+  slab_scene_destroy(f.far);
+  assert_ok(slab_scene_unpack(context, bytes, size, &f.far));
+  free(bytes);
+  compare(&f);
+  assert_ok(far_scene_add(&f, SLAB_BOX, SHAPES, NULL));
+  assert_ok(far_scene_commit(&f));
+  compare(&f);
+  far_scene_close(&f);
+  (void)state;
+}
+
+/* ---- rays ---- */
+
+static void rays_from_afar_hit_where_they_should(void **state) {
+  const double at[3] = {1e7 + 0.125, -3e6, 50.0};
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_of(context, &(slab_sphere64){{at[0], at[1], at[2]}, 100.0}, 1);
+  assert_ok(slab_scene_commit(scene, NULL));
+  random_state random = harness_seeded("afar");
+  for (int i = 0; i < RAYS; i++) {
+    double d[3], length = 0.0, way;
+    for (int k = 0; k < 3; k++) {
+      d[k] = random_between(&random, -1.0f, 1.0f);
+      length += d[k] * d[k];
+    }
+    if ((length = sqrt(length)) < 0.1) continue;
+    way = exp2(random_between(&random, -2.0f, 30.0f)) + 101.0;
+    const double scale = exp2((double)random_below(&random, 1800) - 900.0);
+    slab_ray64 ray = {.t_min = -INFINITY, .t_max = INFINITY};
+    for (int k = 0; k < 3; k++) {
+      ray.origin[k] = at[k] - way * d[k] / length;
+      ray.direction[k] = d[k] / length * scale;
+    }
+    const slab_source source = {.rays64 = &ray, .n = 1};
+    slab_hit64 hit;
+    slab_results results = {.memory = &hit};
+    assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &results, NULL));
+    harness_count(1);
+    const double off = hit.t * scale - (way - 100.0);
+    if (hit.primitive != 0 || fabs(off) > 2e-4 + 1e-14 * way) fail_msg("ray %d from %g away: off by %g", i, way, off);
+    ray.t_min = ray.t_max = hit.t; /* the range that is one hit holds it */
+    assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &results, NULL));
+    if (hit.primitive != 0 || hit.t != ray.t_min) fail_msg("ray %d: the range of its hit is empty", i);
+    ray.t_max = nextafter(ray.t_min, -INFINITY);
+    assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &results, NULL));
+    assert_int_equal(hit.primitive, SLAB_MISS);
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  (void)state;
+}
+
+static void invalid_rays_are_told(void **state) {
+  static const double bad[] = {NAN, INFINITY, -INFINITY, 0x1.8p58};
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_of(context, &(slab_sphere64){{1e6, 0, 0}, 1.0}, 1);
+  assert_ok(slab_scene_commit(scene, NULL));
+  for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
+    for (int k = 0; k < 8; k++) {
+      double r[8] = {1e6, 0, 5, 0, 0, 0, -1, INFINITY};
+      if ((k == 3 || k == 7) && b != 0) continue; /* ranges may be infinite */
+      if (k >= 4 && b == 3) continue;             /* directions may be long */
+      r[k] = bad[b];
+      const slab_source source = {.rays64 = (const slab_ray64 *)(const void *)r, .n = 1};
+      slab_hit64 hit;
+      slab_results results = {.memory = &hit};
+      uint64_t invalid = 0;
+      assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &results, &(slab_cast_options){.invalid = &invalid}));
+      harness_count(1);
+      assert_int_equal(hit.primitive, SLAB_INVALID);
+      assert_true(hit.t == INFINITY && invalid == 1);
+    }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  (void)state;
+}
+
+/* The next hits after some, page by page, by the order that results report. */
+static void after_takes_the_order(void **state) {
+  far_scene f;
+  slab_ray near[RAYS];
+  slab_ray64 far[RAYS];
+  open_pair(&f, harness_shared(SLAB_LAYOUT_WIDE), "after", true);
+  add_kinds(&f, SHAPES);
+  assert_ok(far_scene_commit(&f));
+  far_scene_rays(&f, RAYS, near, far);
+  far_answers *a = harness_room(sizeof *a);
+  cast64(a, SLAB_ALL, f.far, far, RAYS);
+  slab_short_hit after[RAYS];
+  for (int i = 0; i < RAYS; i++) after[i] = (slab_short_hit){-INFINITY, SLAB_MISS, SLAB_MISS};
+  const slab_source source = {.rays64 = far, .n = RAYS};
+  slab_results results = {.memory = a->closest};
+  for (uint64_t page = 0; page < 4; page++) {
+    assert_ok(slab_cast(f.far, SLAB_CLOSEST, &source, &results, &(slab_cast_options){.after = after}));
+    harness_count(RAYS);
+    for (int i = 0; i < RAYS; i++) {
+      const uint64_t at = a->offsets[i] + page;
+      const slab_hit64 *h = &a->closest[i];
+      if (at < a->offsets[i + 1])
+        assert_same_bits(h, &a->all[at], 1, sizeof *h);
+      else
+        assert_true(h->primitive >= SLAB_INVALID);
+      after[i] = (slab_short_hit){h->order, h->primitive, h->geometry};
+    }
+  }
+  assert_status(
+      slab_closest(f.far, near, RAYS, harness_room(RAYS * sizeof(slab_hit)), &(slab_cast_options){.after = after}),
+      SLAB_UNSUPPORTED);
+  free(a->all);
+  free(a);
+  far_scene_close(&f);
+  (void)state;
+}
+
+/* ---- refusals ---- */
+
+static void what_is_wrong_is_named(void **state) {
+  slab_context *context = harness_context();
+  slab_scene *scene = harness_scene(context);
+  const double bad[3] = {1.0, NAN, 0.0}, beyond[3] = {0.0, 0.0, 0x1p59};
+  const slab_sphere64 s[2] = {{{1e6, 0, 0}, 1.0}, {{1e6, 1e300, 0}, 1.0}};
+  const double v64[9] = {0};
+  const float v[9] = {0};
+  assert_status(slab_scene_origin(scene, NULL), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_origin(scene, bad), SLAB_INVALID_ARGUMENT);
+  assert_mentions("y is not finite");
+  assert_status(slab_scene_origin(scene, beyond), SLAB_INVALID_ARGUMENT);
+  assert_mentions("2^58");
+  assert_status(slab_scene_add_spheres64(scene, s, 2, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_mentions("slab_scene_add_spheres64: sphere 1");
+  assert_status(slab_scene_add_boxes64(scene, NULL, 2, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  const slab_mesh both = {.vertices = v, .vertices64 = v64, .vertex_count = 3, .triangle_count = 1};
+  assert_status(slab_scene_add_mesh(scene, &both, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_mentions("both given");
+  const slab_mesh close = {.vertices64 = v64, .vertex_stride = 12, .vertex_count = 3, .triangle_count = 1};
+  assert_status(slab_scene_add_mesh(scene, &close, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_mentions("24 bytes");
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_status(slab_scene_origin(scene, v64), SLAB_INVALID_STATE);
+  const slab_ray64 ray = {.direction = {1, 0, 0}, .t_max = 1};
+  const slab_ray near = {.direction = {1, 0, 0}, .t_max = 1};
+  slab_sum sum;
+  slab_results sums = {.memory = &sum, .type = SLAB_RESULT_SUMS, .columns = 1};
+  assert_status(slab_cast(scene, SLAB_DISTANCE, &(slab_source){.rays64 = &ray, .n = 1}, &sums, NULL), SLAB_UNSUPPORTED);
+  assert_mentions("sums of t");
+  assert_ok(slab_cast(scene, SLAB_ANY, &(slab_source){.rays64 = &ray, .n = 1}, &sums, NULL));
+  assert_int_equal(sum.hits, 0);
+  assert_status(slab_cast(scene, SLAB_ANY, &(slab_source){.rays64 = &ray, .rays = &near, .n = 1}, &sums, NULL),
+                SLAB_INVALID_ARGUMENT);
+  assert_mentions("rays and rays64");
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  (void)state;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_far_scene_answers_as_the_near_one),
+      cmocka_unit_test(updates_are_of_the_world),
+      cmocka_unit_test(instances_stand_where_doubles_say),
+      cmocka_unit_test(the_first_commit_takes_the_middle),
+      cmocka_unit_test(what_waits_becomes_what_it_would_be),
+      cmocka_unit_test(floats_are_of_the_world),
+      cmocka_unit_test(sets_and_points_are_of_the_world),
+      cmocka_unit_test(packed_scenes_keep_their_origin),
+      cmocka_unit_test(rays_from_afar_hit_where_they_should),
+      cmocka_unit_test(invalid_rays_are_told),
+      cmocka_unit_test(after_takes_the_order),
+      cmocka_unit_test(what_is_wrong_is_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, harness_close);
+}
