@@ -375,7 +375,7 @@ static void damaged_bytes_are_refused(void **state) {
   assert_refused(context, &b, b.size, "not a packed scene");
   b.bytes[0] ^= 1;
   b.bytes[8]++;
-  assert_refused(context, &b, b.size, "packed as version 6, and this library reads version 5");
+  assert_refused(context, &b, b.size, "packed as version 7, and this library reads version 6");
   b.bytes[8]--;
   assert_ok(slab_scene_unpack(context, b.bytes, b.size, &scene));
   slab_scene_destroy(scene);

@@ -322,6 +322,125 @@ static slab_status run_move_instances(world *w) {
   return slab_scene_move_instances(w->scene, both, 2, all[0], 4);
 }
 
+/* ---- in double ---- */
+
+static const slab_plane64 plane64 = {{0, 0, 1}, 5};
+static const slab_sphere64 sphere64 = {{5e6, 0, 0}, 1};
+static const slab_box64 box64 = {{5e6, 0, 0}, {5e6 + 1, 1, 1}};
+static const slab_obb64 obb64 = {{5e6, 0, 0}, {1, 1, 1}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+static const double vertices64[9] = {5e6, 0, 0, 5e6 + 1, 0, 0, 5e6, 1, 0};
+static const slab_mesh mesh64 = {.vertices64 = vertices64, .vertex_count = 3, .triangle_count = 1};
+static const double placed64[2][12] = {{1, 0, 0, 5e6, 0, 1, 0, 0, 0, 0, 1, 0}, {0, -2, 0, 3, 2, 0, 0, 0, 0, 0, 2, 1}};
+
+static slab_status add64(slab_scene *scene, slab_shape kind) {
+  switch (kind) {
+    case SLAB_PLANE:
+      return slab_scene_add_planes64(scene, &plane64, 1, NULL, NULL);
+    case SLAB_SPHERE:
+      return slab_scene_add_spheres64(scene, &sphere64, 1, NULL, NULL);
+    case SLAB_BOX:
+      return slab_scene_add_boxes64(scene, &box64, 1, NULL, NULL);
+    case SLAB_OBB:
+      return slab_scene_add_obbs64(scene, &obb64, 1, NULL, NULL);
+    case SLAB_TRIANGLE:
+      break;
+  }
+  return slab_scene_add_mesh(scene, &mesh64, NULL, NULL);
+}
+
+/* Geometry of each kind, which waits for its origin. */
+static void begin_far(world *w) {
+  begin_scene(w);
+  for (int kind = 0; kind < SLAB_SHAPE_COUNT; kind++) assert_ok(add64(w->scene, (slab_shape)kind));
+}
+
+static void begin_committed_far(world *w) {
+  begin_far(w);
+  assert_ok(slab_scene_commit(w->scene, NULL));
+}
+
+static void begin_model_far(world *w) {
+  begin_committed_far(w);
+  w->model = w->scene;
+  w->scene = NULL;
+  assert_ok(slab_scene_create(w->context, &w->scene));
+}
+
+static void begin_instances_far(world *w) {
+  begin_model_far(w);
+  assert_ok(slab_scene_add_instances64(w->scene, w->model, placed64[0], 2, NULL, NULL));
+  assert_ok(slab_scene_add_instances(w->scene, w->model, placed[0], 2, NULL, &both[1]));
+}
+
+static slab_status run_origin(world *w) { return slab_scene_origin(w->scene, vertices64); }
+
+static slab_status run_add64(world *w) { return add64(w->scene, w->action->with.shape); }
+
+static slab_status run_update64(world *w) {
+  const slab_shape kind = w->action->with.shape;
+  switch (kind) {
+    case SLAB_PLANE:
+      return slab_scene_update_planes64(w->scene, kind, &plane64, 1);
+    case SLAB_SPHERE:
+      return slab_scene_update_spheres64(w->scene, kind, &sphere64, 1);
+    case SLAB_BOX:
+      return slab_scene_update_boxes64(w->scene, kind, &box64, 1);
+    case SLAB_OBB:
+      return slab_scene_update_obbs64(w->scene, kind, &obb64, 1);
+    case SLAB_TRIANGLE:
+      break;
+  }
+  return slab_scene_update_mesh(w->scene, kind, &mesh64);
+}
+
+static slab_status run_update_some64(world *w) {
+  const slab_shape kind = w->action->with.shape;
+  switch (kind) {
+    case SLAB_PLANE:
+      return slab_scene_update_some_planes64(w->scene, kind, 0, &plane64, 1);
+    case SLAB_SPHERE:
+      return slab_scene_update_some_spheres64(w->scene, kind, 0, &sphere64, 1);
+    case SLAB_BOX:
+      return slab_scene_update_some_boxes64(w->scene, kind, 0, &box64, 1);
+    case SLAB_OBB:
+      return slab_scene_update_some_obbs64(w->scene, kind, 0, &obb64, 1);
+    case SLAB_TRIANGLE:
+      break;
+  }
+  return slab_scene_update_some_vertices64(w->scene, kind, 0, vertices64 + 3, 2);
+}
+
+static slab_status run_add_instances64(world *w) {
+  return slab_scene_add_instances64(w->scene, w->model, placed64[0], 2, NULL, NULL);
+}
+
+static slab_status run_update_instances64(world *w) {
+  return slab_scene_update_instances64(w->scene, 0, placed64[0], 2);
+}
+
+static slab_status run_update_some_instances64(world *w) {
+  const uint32_t second = 1;
+  return slab_scene_update_some_instances64(w->scene, 0, &second, placed64[0], 1);
+}
+
+static slab_status run_move_instances64(world *w) {
+  double all[4][12];
+  for (int i = 0; i < 4; i++) memcpy(all[i], placed64[i % 2], sizeof all[i]);
+  return slab_scene_move_instances64(w->scene, both, 2, all[0], 4);
+}
+
+/* Rays of doubles: a result each, or lists. */
+static slab_status run_cast64(world *w) {
+  slab_ray64 rays[8];
+  for (int i = 0; i < 8; i++) rays[i] = (slab_ray64){{5e6 + 0.1 * i, 0.25, 9}, 0, {0, 0, -1}, INFINITY};
+  const slab_source source = {.rays64 = rays, .n = 8};
+  const bool lists = w->action->with.query == SLAB_ALL;
+  slab_results results = {.memory = w->outcome + 128,
+                          .offsets = lists ? (uint64_t *)(void *)w->outcome : NULL,
+                          .capacity = lists ? HITS : 0};
+  return slab_cast(w->scene, w->action->with.query, &source, &results, NULL);
+}
+
 static slab_status run_enable(world *w) { return slab_scene_enable(w->scene, SLAB_BOX, 0); }
 
 static slab_status run_remove(world *w) { return slab_scene_remove(w->scene, SLAB_BOX); }
@@ -619,6 +738,38 @@ const action actions[] = {
      .run = run_commit,
      .fresh = 1,
      .with = {.tree = SLAB_TREE_FAST, .again = 1}},
+#define IN_DOUBLE(text, first, then, kind)                                                        \
+  {                                                                                               \
+    .name = "slab_scene_" text, .begin = first, .run = then, .fresh = 1, .with = {.shape = kind } \
+  }
+#define IN_DOUBLE_ALL(names, kind)                                                         \
+  IN_DOUBLE("add_" names "64", begin_scene, run_add64, kind),                              \
+      IN_DOUBLE("update_" names "64", begin_far, run_update64, kind),                      \
+      IN_DOUBLE("update_" names "64, committed", begin_committed_far, run_update64, kind), \
+      IN_DOUBLE("update_some_" names "64", begin_far, run_update_some64, kind)
+    IN_DOUBLE_ALL("planes", SLAB_PLANE),
+    IN_DOUBLE_ALL("spheres", SLAB_SPHERE),
+    IN_DOUBLE_ALL("boxes", SLAB_BOX),
+    IN_DOUBLE_ALL("obbs", SLAB_OBB),
+    IN_DOUBLE_ALL("vertices", SLAB_TRIANGLE),
+#undef IN_DOUBLE_ALL
+#undef IN_DOUBLE
+    {.name = "slab_scene_origin", .begin = begin_far, .run = run_origin, .fresh = 1},
+    {.name = "slab_scene_origin, instances", .begin = begin_instances_far, .run = run_origin, .fresh = 1},
+    {.name = "slab_scene_add_instances64", .begin = begin_model_far, .run = run_add_instances64, .fresh = 1},
+    {.name = "slab_scene_update_instances64", .begin = begin_instances_far, .run = run_update_instances64, .fresh = 1},
+    {.name = "slab_scene_update_some_instances64",
+     .begin = begin_instances_far,
+     .run = run_update_some_instances64,
+     .fresh = 1},
+    {.name = "slab_scene_move_instances64", .begin = begin_instances_far, .run = run_move_instances64, .fresh = 1},
+    {.name = "slab_scene_commit, in double", .begin = begin_far, .run = run_commit, .fresh = 1},
+    {.name = "slab_cast, in double", .begin = begin_committed_far, .run = run_cast64, .may_write = 1},
+    {.name = "slab_cast, lists in double",
+     .begin = begin_committed_far,
+     .run = run_cast64,
+     .may_write = 1,
+     .with = {.query = SLAB_ALL}},
     {.name = "slab_scene_set_worlds", .begin = begin_worlds, .run = run_set_worlds, .fresh = 1},
     {.name = "slab_scene_commit, worlds", .begin = begin_worlds, .run = run_commit, .fresh = 1},
     {.name = "slab_scene_commit, worlds, copied",

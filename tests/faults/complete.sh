@@ -17,7 +17,7 @@ for name in "${called[@]}"; do
   grep -q " fail_$name\$" symbols || fail "$layer cannot let cl$name fail"
 done
 
-mapfile -t calls < <(sed -nE 's/^SLAB_API slab_status ?(slab_[a-z_]*)\(.*/\1/p' "$headers"/slabcast*.h)
+mapfile -t calls < <(sed -nE 's/^SLAB_API slab_status ?(slab_[a-z_0-9]*)\(.*/\1/p' "$headers"/slabcast*.h)
 ((${#calls[@]} > 15)) || fail "the headers have hardly any calls: ${calls[*]}"
 for name in "${calls[@]}"; do
   grep -q "[^a-z_]$name(" "$here"/actions*.c "$here/scene.c" "$here"/../cuda/test_*.c || fail "no fault strikes $name"
