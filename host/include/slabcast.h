@@ -498,7 +498,8 @@ typedef struct slab_obb64 {
   double axes[3][3];   /**< a row for each axis */
 } slab_obb64;
 
-/** slab_ray in double. A coordinate of the origin beyond 2^58 makes it invalid. */
+/** slab_ray in double. A coordinate of the origin beyond 2^58 makes it invalid, and so does a direction whose largest
+ * component is beyond 2^960 or below 2^-960. */
 typedef struct slab_ray64 {
   double origin[3];    /**< where t is 0 */
   double t_min;        /**< the range's begin; may be -inf */

@@ -12,6 +12,9 @@ typedef double double4 __attribute__((vector_size(32)));
 typedef int64_t long4 __attribute__((vector_size(32)));
 
 #define FAR_MAX 0x1p58
+/* Of the largest component of a direction: units and t are normal numbers within. */
+#define LONGEST 0x1p960
+#define SHORTEST 0x1p-960
 /* Some 50 us. */
 enum { FOURS_A_PIECE = 512, RESULTS_A_PIECE = 4096 };
 /* Of rows of eight: origin, t_min, direction, t_max, as slab_ray and slab_ray64 have them. */
@@ -53,13 +56,8 @@ ALWAYS_INLINE double4 max4(double4 a, double4 b) { return select4(a > b, a, b); 
 
 ALWAYS_INLINE long4 exponents(int64_t e) { return (long4){e, e, e, e} << 52; }
 
-/* The power of two whose product with m, the largest component of a direction, is in [1, 2), or as near to that as a
- * normal number brings it whose inverse is normal too. */
-ALWAYS_INLINE double4 unit_of(double4 m) {
-  const long4 wanted = exponents(2046) - ((long4)m & exponents(2047));
-  const long4 normal = select_bits(wanted < exponents(1), exponents(1), wanted);
-  return (double4)select_bits(normal > exponents(2045), exponents(2045), normal);
-}
+/* The power of two whose product with m, the largest component of a direction, is in [1, 2). */
+ALWAYS_INLINE double4 unit_of(double4 m) { return (double4)(exponents(2046) - ((long4)m & exponents(2047))); }
 
 /* Its inverse, which is exact. */
 ALWAYS_INLINE double4 inverse_of(double4 unit) { return (double4)(exponents(2046) - (long4)unit); }
@@ -131,6 +129,7 @@ ALWAYS_INLINE void make_four(const far_frame *f, const far_four *four, slab_ray 
     valid &= abs4(four->of[k]) <= all4(FAR_MAX);
     largest = max4(abs4(four->of[DIRECTION + k]), largest);
   }
+  valid &= (largest >= all4(SHORTEST)) & (largest <= all4(LONGEST));
   const double4 scale = unit_of(largest), inverse = inverse_of(scale);
   for (int k = 0; k < 3; k++) d[k] = four->of[DIRECTION + k] * scale;
   const long4 near = is_near(f, p);
