@@ -968,6 +968,14 @@ typedef struct slab_check_report {
 SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, size_t n, const void *results,
                                 const uint64_t *offsets, const slab_cast_options *, slab_check_report *report);
 
+/** The same for any source of slab_cast, with the results that it wrote. Of rays of doubles, and in scenes whose origin
+ * is not 0, the reference makes the float rays by code of its own. The oracle then holds t against the ray as it was
+ * given and the primitive as it is stored: of hits on planes, spheres, axis-aligned boxes and triangles that are in no
+ * instance, of all queries with a primitive and of SLAB_DISTANCE. SLAB_UNSUPPORTED: results are sums, or `after` has
+ * float rays in a scene whose origin is not 0. */
+SLAB_API slab_status slab_check_cast(slab_scene *, slab_query, const slab_source *source, const slab_results *results,
+                                     const slab_cast_options *, slab_check_report *report);
+
 /** The same for results of points: n entries of the query's type. `rays` of the report counts points. */
 SLAB_API slab_status slab_check_points(slab_scene *, slab_point_query, const float *points, size_t n,
                                        const void *results, const slab_point_options *, slab_check_report *report);
