@@ -1,4 +1,5 @@
 /* slab_check: correct results pass, and every single flipped bit is found and named in the report. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "harness.h"
 #include "mixed_fates.h"
 #include "os/thread.h"
+#include "sets/far_scene.h"
 
 enum { N = 32 };
 
@@ -361,6 +363,180 @@ static void a_long_check_ends_early(void **state) {
   free(indices);
 }
 
+/* ---- rays of the world ---- */
+
+enum { FAR_RAYS = 64 };
+
+/* Results of a cast of any source, at any stride. */
+typedef struct far_world {
+  far_scene scene;
+  slab_context *context;
+  slab_ray near[FAR_RAYS], floats[FAR_RAYS];
+  slab_ray64 far[FAR_RAYS];
+} far_world;
+
+static far_world *open_far(const char *test) {
+  far_world *w = harness_room(sizeof *w);
+  random_state random = harness_seeded(test);
+  w->context = harness_context();
+  assert_ok(far_scene_open(&w->scene, w->context, random_bits(&random), true));
+  for (int kind = SLAB_PLANE; kind <= SLAB_TRIANGLE; kind++)
+    assert_ok(far_scene_add(&w->scene, (slab_shape)kind, kind == SLAB_PLANE ? 2 : 7, NULL));
+  assert_ok(far_scene_place(&w->scene, w->context, 3, NULL));
+  assert_ok(far_scene_commit(&w->scene));
+  far_scene_rays(&w->scene, FAR_RAYS, w->near, w->far);
+  for (size_t i = 0; i < FAR_RAYS; i++) {
+    w->floats[i] = w->near[i];
+    for (int k = 0; k < 3; k++) w->floats[i].origin[k] = (float)w->far[i].origin[k];
+    if (i % 2 == 0) continue; /* from afar */
+    for (int k = 0; k < 3; k++)
+      w->far[i].origin[k] = w->scene.origin[k] + w->near[i].origin[k] - 1e5 * w->far[i].direction[k];
+    w->far[i].t_min = -INFINITY;
+    w->far[i].t_max = INFINITY;
+  }
+  return w;
+}
+
+static void close_far(far_world *w) {
+  far_scene_close(&w->scene);
+  slab_context_destroy(w->context);
+  free(w);
+}
+
+static slab_check_report report_far(const far_world *w, slab_query query, const slab_source *source,
+                                    const slab_results *results) {
+  slab_check_report report;
+  assert_ok(slab_check_cast(w->scene.far, query, source, results, NULL, &report));
+  assert_true(report.rays == source->n);
+  harness_count(source->n);
+  return report;
+}
+
+/* Casts, and finds every bit of a result that is changed, each in another result. */
+static void flip_far(const far_world *w, slab_query query, const slab_source *source, size_t gap) {
+  random_state random = harness_seeded("far flips");
+  const size_t size = source->rays64 != NULL ? slab_result_size64(query) : slab_result_size(query);
+  const size_t stride = query == SLAB_ALL ? size : size + gap;
+  uint64_t offsets[FAR_RAYS + 1];
+  unsigned char *bytes = NULL;
+  slab_results results = {.stride = query == SLAB_ALL ? 0 : stride, .offsets = query == SLAB_ALL ? offsets : NULL};
+  if (query == SLAB_ALL) assert_ok(slab_cast(w->scene.far, query, source, &results, NULL));
+  const size_t count = query == SLAB_ALL ? (size_t)results.required : source->n;
+  results.memory = bytes = harness_room(count * stride + 1);
+  results.capacity = query == SLAB_ALL ? count : 0;
+  assert_true(count > 0);
+  assert_ok(slab_cast(w->scene.far, query, source, &results, NULL));
+  slab_check_report report = report_far(w, query, source, &results);
+  if (report.mismatches + report.oracle_wrong > 0) fail_msg("query %d: %s", (int)query, report.text);
+  assert_true(report.oracle_rays == source->n && (source->set != NULL || report.oracle_undecided < source->n / 4));
+  for (size_t byte = 0; byte < size; byte++)
+    for (int bit = 0; bit < 8; bit++) {
+      const size_t at = random_below(&random, (uint32_t)count);
+      size_t ray = query == SLAB_ALL ? 0 : at;
+      while (query == SLAB_ALL && offsets[ray + 1] <= at) ray++;
+      bytes[at * stride + byte] ^= (unsigned char)(1 << bit);
+      report = report_far(w, query, source, &results);
+      assert_found(&report, ray);
+      bytes[at * stride + byte] ^= (unsigned char)(1 << bit);
+    }
+  free(bytes);
+}
+
+static void flipped_bits_of_far_results_are_found(void **state) {
+  far_world *w = open_far(__func__);
+  for (int q = 0; q < SLAB_QUERY_COUNT; q++) {
+    flip_far(w, (slab_query)q, &(slab_source){.rays64 = w->far, .n = FAR_RAYS}, q % 2 == 0 ? 0 : 5);
+    flip_far(w, (slab_query)q, &(slab_source){.rays = w->floats, .n = FAR_RAYS}, q % 2 == 0 ? 8 : 0);
+  }
+  close_far(w);
+  (void)state;
+}
+
+static void float_rays_of_a_far_scene_are_checked(void **state) {
+  far_world *w = open_far(__func__);
+  slab_hit hits[FAR_RAYS];
+  slab_check_report report;
+  assert_ok(slab_closest(w->scene.far, w->floats, FAR_RAYS, hits, NULL));
+  assert_ok(slab_check(w->scene.far, SLAB_CLOSEST, w->floats, FAR_RAYS, hits, NULL, NULL, &report));
+  assert_string_equal(report.text, "");
+  hits[7].t += 1.0f;
+  assert_ok(slab_check(w->scene.far, SLAB_CLOSEST, w->floats, FAR_RAYS, hits, NULL, NULL, &report));
+  assert_found(&report, 7);
+  close_far(w);
+  (void)state;
+}
+
+/* t of the world is judged by itself: beside the reference, a hit that lies elsewhere is wrong. */
+static void the_oracle_judges_t_of_the_world(void **state) {
+  far_world *w = open_far(__func__);
+  slab_hit64 hits[FAR_RAYS];
+  size_t found = 0;
+  const slab_source source = {.rays64 = w->far, .n = FAR_RAYS};
+  const slab_results results = {.memory = hits};
+  slab_results cast_to = results;
+  assert_ok(slab_cast(w->scene.far, SLAB_CLOSEST, &source, &cast_to, NULL));
+  for (size_t i = 0; i < FAR_RAYS; i++) {
+    const slab_hit64 right = hits[i];
+    if (right.primitive >= SLAB_INVALID || right.geometry > SLAB_BOX) continue; /* not in an instance */
+    const double *d = w->far[i].direction;
+    hits[i].t += 0.25 / sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    const slab_check_report report = report_far(w, SLAB_CLOSEST, &source, &results);
+    assert_true(report.mismatches == 1);
+    found += (size_t)report.oracle_wrong;
+    hits[i] = right;
+  }
+  assert_true(found >= 8);
+  close_far(w);
+  (void)state;
+}
+
+static void rays_of_sets_are_checked(void **state) {
+  far_world *w = open_far(__func__);
+  const double *o = w->scene.origin;
+  const float x = (float)o[0], y = (float)o[1], z = (float)o[2];
+  const float pose[12] = {1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, z + 90},
+              beams[12] = {0, 0, 0, 0, 0, -1, 1, 0, 0, 0, 0.5f, -1};
+  const float from[6] = {x, y, z + 90, x + 8, y, z - 90}, down[6] = {0, 0.25f, -1, 1, 0, 1},
+              to[6] = {x, y, z, x, y, z + 8};
+  const slab_camera camera = {{x, y, z + 90}, {0, 0, -1}, {1, 0, 0}, {0, 1, 0}};
+  const slab_rays sets[] = {slab_rays_beams(pose, 1, beams, 2), slab_rays_directions(from, 2, down, 2),
+                            slab_rays_pairs(from, 2, to, 2), slab_rays_pinhole(&camera, 4, 4)};
+  for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
+    const slab_source source = {.set = &sets[s], .first = s == 3 ? 4 : 0, .n = s == 3 ? 12 : s == 0 ? 2 : 4};
+    flip_far(w, s % 2 == 0 ? SLAB_NEAREST : SLAB_ALL, &source, 0);
+  }
+  close_far(w);
+  (void)state;
+}
+
+static void sources_that_cannot_be_checked_are_named(void **state) {
+  far_world *w = open_far(__func__);
+  slab_hit64 hits[FAR_RAYS];
+  slab_check_report report;
+  slab_short_hit after[FAR_RAYS] = {{0}};
+  const slab_source source = {.rays64 = w->far, .n = FAR_RAYS}, floats = {.rays = w->floats, .n = FAR_RAYS};
+  const slab_source both = {.rays = w->floats, .rays64 = w->far, .n = FAR_RAYS}, none = {.n = FAR_RAYS};
+  const slab_results results = {.memory = hits}, sums = {.memory = hits, .type = SLAB_RESULT_SUMS, .columns = 1};
+  const slab_results close = {.memory = hits, .stride = 8};
+  const slab_cast_options later = {.after = after};
+  slab_scene *scene = w->scene.far;
+#define REFUSED(source, results, options, status, part)                                                     \
+  do {                                                                                                      \
+    assert_status(slab_check_cast(scene, SLAB_CLOSEST, (source), (results), (options), &report), (status)); \
+    assert_mentions(part);                                                                                  \
+  } while (0)
+  REFUSED(NULL, &results, NULL, SLAB_INVALID_ARGUMENT, "source is NULL");
+  REFUSED(&source, NULL, NULL, SLAB_INVALID_ARGUMENT, "results is NULL");
+  REFUSED(&none, &results, NULL, SLAB_INVALID_ARGUMENT, "slab_check_cast: rays is NULL");
+  REFUSED(&both, &results, NULL, SLAB_INVALID_ARGUMENT, "more than one");
+  REFUSED(&source, &close, NULL, SLAB_INVALID_ARGUMENT, "stride is 8");
+  REFUSED(&source, &sums, NULL, SLAB_UNSUPPORTED, "sums");
+  REFUSED(&floats, &results, &later, SLAB_UNSUPPORTED, "after");
+#undef REFUSED
+  close_far(w);
+  (void)state;
+}
+
 int main(void) {
 #define IN_A_WORLD(test) cmocka_unit_test_setup_teardown(test, open_world, close_world)
   const struct CMUnitTest tests[] = {
@@ -383,6 +559,11 @@ int main(void) {
       IN_A_WORLD(progress_rises_to_the_rays),
       IN_A_WORLD(a_cancelled_check_leaves_its_report),
       IN_A_WORLD(a_long_check_ends_early),
+      cmocka_unit_test(flipped_bits_of_far_results_are_found),
+      cmocka_unit_test(float_rays_of_a_far_scene_are_checked),
+      cmocka_unit_test(the_oracle_judges_t_of_the_world),
+      cmocka_unit_test(rays_of_sets_are_checked),
+      cmocka_unit_test(sources_that_cannot_be_checked_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
