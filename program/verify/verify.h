@@ -144,6 +144,7 @@ verify_step verify_trees;                               /* verify_trees.c */
 verify_step verify_moving;                              /* verify_moving.c */
 verify_step verify_instances;                           /* verify_instances.c */
 verify_step verify_worlds;                              /* verify_worlds.c */
+verify_step verify_far;                                 /* verify_far.c */
 verify_step verify_sets;                                /* verify_sets.c */
 verify_step verify_points;                              /* verify_points.c */
 verify_step verify_inside;                              /* verify_inside.c */

@@ -52,6 +52,8 @@ const verify_group verify_groups[] = {
      verify_instances, NULL, 0, 0, FLAVOUR_ANY},
     {"worlds", "that move and change, against scenes of one alone", 0.25, 512, 4, verify_worlds, NULL, 0, 0,
      FLAVOUR_ANY},
+    {"far", "scenes far from 0 with rays of doubles, against the same near 0", 0.75, 512, 14, verify_far, NULL, 0, 0,
+     FLAVOUR_ANY},
     {"sets", "rays of sets against arrays, and sums over their rows", 1, 4096, 14, verify_sets, NULL, 0, 0,
      FLAVOUR_ANY},
     {"points", "closest points, by every query, layouts against each other", 1, 2048, 6, verify_points, NULL, 0, 0,
@@ -96,7 +98,7 @@ static const command_line command = {
         "Groups: closest, distance, any, count, all, interval, nearest, agreement,\n"
         SHAPES(KIND_NAME) "\n"
         "mask, masks, after, skip, cull, closed, first, segments, ranges, pairs, trees, moving, instances,\n"
-        "worlds, sets, points, inside, edges, rooms, invalid, garbage.\n"
+        "worlds, far, sets, points, inside, edges, rooms, invalid, garbage.\n"
         "The same seed and number of rays make the same run; what fails says how to see it again.\n\n"
         "  slabcast verify --device cpu\n"
         "  slabcast verify --group trees,edges --rays 100000 --seed 7",

@@ -2,14 +2,14 @@
 # verify.sh [FLIP_LAYER]: the conformance run passes here, says what it did, does the same again by its seed; and with
 # the layer each of its groups fails, with code 3, where one bit of the answers flips. The layer is of OpenCL, which
 # compiles programs for every kind alone: there one kind stands for all of them, which differ in a row of a table. Worlds
-# take a minute's compiling more, and test_worlds has them there.
+# and far scenes take a minute's compiling more, and test_worlds and test_far have them there.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 layer=${1:-}
 if [[ -n $layer ]]; then kinds=("${kinds[-1]}"); fi
 groups=(closest distance any count all interval nearest agreement "${kinds[@]}" mask masks after skip cull closed first segments ranges pairs trees moving
   instances sets points inside edges rooms invalid garbage)
-if [[ -z $layer ]]; then groups+=(worlds); fi
+if [[ -z $layer ]]; then groups+=(worlds far); fi
 
 # ---- a run ----
 all=()
