@@ -35,7 +35,7 @@ from ._library import (
 )
 from ._options import Options
 from ._program import Kernel, Program
-from ._records import CLOSEST_POINT, HIT, INTERVAL, PATH, SHORT_HIT
+from ._records import CLOSEST_POINT, HIT, HIT64, INTERVAL, INTERVAL64, PATH, SHORT_HIT, SHORT_HIT64
 from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo, is_hit
 from ._scene import Scene
 from ._sets import RaySet
@@ -48,11 +48,14 @@ warn_where_scalar()
 __all__ = [
     "CLOSEST_POINT",
     "HIT",
+    "HIT64",
     "INTERVAL",
+    "INTERVAL64",
     "INVALID",
     "MISS",
     "PATH",
     "SHORT_HIT",
+    "SHORT_HIT64",
     "BuildFailed",
     "Cancelled",
     "Capacity",

@@ -1,4 +1,5 @@
-"""Arguments as the arrays that the library takes: float32 and uint32, in C order, refused by name, index and value."""
+"""Arguments as the arrays that the library takes: float32, float64 and uint32, in C order, refused by name, index and
+value."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Any, NoReturn, Optional
+from typing import Any, NamedTuple, NoReturn, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ Parts = tuple[tuple[str, Any, int], ...]
 
 _FLOAT_MAX = float(np.finfo(FLOAT).max)
 # What is a place: rounding moves it. Of the others it changes a direction or a size by a share that nothing shows.
-PLACES = frozenset(["origins", "targets", "rays", "points", "vertices", "lower", "upper", "centers"])
+PLACES = frozenset(["origins", "targets", "rays", "points", "vertices", "lower", "upper", "centers", "poses"])
 # Loss is told from here on: a share of the extent of what is looked at. Coordinates lose it that are 16 times as far
 # from the origin as that is long, by EPSILON, half of float32's.
 LOSS, EPSILON = 1e-6, 2.0**-24
@@ -81,8 +82,14 @@ def tell_copy(name: str, size: int, why: str) -> None:
         warn(CopyWarning, name, f"{size:,} bytes are copied, since {why}")
 
 
-def why_copied(array: NDArray[Any]) -> str:
-    return f"it is not float32 in C order but {array.dtype}, strides {array.strides}"
+def why_copied(array: NDArray[Any], taken: np.dtype[Any] = FLOAT) -> str:
+    return f"it is not {taken} in C order but {array.dtype}, strides {array.strides}"
+
+
+def is_wide(array: Any) -> bool:
+    """Whether numbers are of more digits than float32's, by their type: as NumPy promotes the two. Plain numbers are
+    not."""
+    return type(array) is not float and np.result_type(array.dtype, FLOAT) != FLOAT
 
 
 def pieces(array: NDArray[Any]) -> Iterator[slice]:
@@ -177,32 +184,77 @@ def worst_loss(array: NDArray[Any]) -> tuple[float, tuple[Any, ...]]:
     return most, where
 
 
-def tell_losses(parts: Parts, arrays: list[Any], moved: Sequence[float], *around: Any) -> None:
+def are_far(*ranges: Any, extent: float = 0.0) -> bool:
+    """Whether what lies in these ranges, and is at least so long, is so far from the origin that rounding shows."""
+    size = max(size_of(*ranges), extent)
+    return size > 0 and EPSILON * _reach_of(*ranges) > LOSS * size
+
+
+def _reach_of(*ranges: Any) -> float:
+    """How far from the origin they go."""
+    return max(float(np.abs(r[np.isfinite(r)]).max(initial=0.0)) for r in ranges)
+
+
+def places_of(parts: Parts, arrays: list[Any]) -> dict[str, Any]:
+    """The parts that are places, by their names."""
+    given = zip(parts, arrays)
+    return {name: array[..., :3] for (name, _, width), array in given if width >= 3 and name in PLACES}
+
+
+def tell_far(places: dict[str, Any], origin: tuple[float, float, float]) -> None:
+    """Warns of places in float64 that are too far from the origin of their scene."""
+    for name, array in places.items():
+        ends = range_of(array) - origin
+        if are_far(ends):
+            most, size = EPSILON * _reach_of(ends), size_of(ends)
+            warn(
+                PrecisionWarning,
+                name,
+                f"rounding to float32 moves it by up to {most:.2g}, {most / size:.1g} of its extent ({size:.4g}): it "
+                f"is far from the scene's origin, {origin}. A scene takes one near it before its first commit: "
+                "Scene(origin=...)",
+            )
+
+
+def tell_losses(
+    parts: Parts, arrays: list[Any], moved: Sequence[float], *around: Any, has_origin: bool = False
+) -> None:
     """Warns of places of parts that rounding has moved by a share of what is looked at that shows. around: its ranges,
-    beside those of the places: these alone rule out most losses."""
+    beside those of the places: these alone rule out most losses. has_origin: an origin of the scene would help."""
     limit = LOSS * size_of(*around) if around else 0.0
     places = [k for k, (name, _, width) in enumerate(parts) if width >= 3 and name in PLACES]
     lost = [k for k in places if moved[k] > limit and not is_told(PrecisionWarning, parts[k][0])]
     if lost:
         ranges = [range_of(arrays[k]) for k in places]
         for k in lost:
-            _tell_loss(parts[k][0], arrays[k][..., :3], *ranges, *around)
+            _tell_loss(parts[k][0], arrays[k][..., :3], has_origin, *ranges, *around)
 
 
-def _tell_loss(name: str, array: NDArray[Any], *ranges: Any) -> None:
+def _tell_loss(name: str, array: NDArray[Any], has_origin: bool, *ranges: Any) -> None:
     size = size_of(*ranges)
-    limit = LOSS * size
-    if size <= 0 or EPSILON * max(np.abs(r[np.isfinite(r)]).max(initial=0.0) for r in ranges) <= limit:
+    if not are_far(*ranges):
         return
     most, where = worst_loss(array)
-    if most > limit:
+    if most > LOSS * size:
+        way = ", or give the scene an origin near them before its first commit: Scene(origin=...)" if has_origin else ""
         warn(
             PrecisionWarning,
             name,
             f"rounding to float32 moves it by up to {most:.2g}, {most / size:.1g} of the extent of what is looked at "
             f"({size:.4g}): {name}{at(where)} is {array[where]}. These coordinates are far from the origin: subtract "
-            "one point from all of them, in float64, before they come here (docs/recipes.md, Far from the origin)",
+            f"one point from all of them, in float64, before they come here{way} (docs/recipes.md, Far from the "
+            "origin)",
         )
+
+
+def _lies_well(array: NDArray[Any], dtype: np.dtype[Any], apart: bool) -> bool:
+    """Whether the library reads an array as it lies. apart: rows of three may have gaps between them."""
+    if array.dtype != dtype or not array.flags.aligned:
+        return False
+    size = dtype.itemsize
+    return array.flags.c_contiguous or (
+        apart and array.ndim == 2 and array.strides[1] == size and array.strides[0] >= 3 * size
+    )
 
 
 def float_array(
@@ -211,14 +263,22 @@ def float_array(
     """A value as float32 in C order. Such an array is not copied; with `apart` not where only its rows of three lie
     apart either, as vertices may. places: the first three of each row are places, beside others in these ranges."""
     array = host_array(name, value, of_rays)
-    if array.dtype == FLOAT and array.flags.aligned:
-        if array.flags.c_contiguous or (apart and array.ndim == 2 and array.strides[1] == 4 and array.strides[0] >= 12):
-            return array
+    if _lies_well(array, FLOAT, apart):
+        return array
     tell_copy(name, 4 * array.size, why_copied(array))
     kept, moved = rounded(name, array)
     if places is not None and array.ndim:
         tell_losses(((name, value, 3),), [array], [moved], *places)
     return kept
+
+
+def double_array(name: str, array: NDArray[Any], apart: bool = False) -> NDArray[np.float64]:
+    """An array as float64 in C order, which is not copied where float_array() would not."""
+    if _lies_well(array, DOUBLE, apart):
+        return array
+    tell_copy(name, 8 * array.size, why_copied(array, DOUBLE))
+    with np.errstate(over="ignore"):
+        return array.astype(DOUBLE, order="C")
 
 
 def word_array(name: str, value: Any) -> NDArray[np.uint32]:
@@ -294,26 +354,62 @@ def narrow(parts: Parts, arrays: list[Any], but: tuple[int, ...] = ()) -> tuple[
     return kept, moved
 
 
-def columns(parts: Parts, arrays: list[Any], out: NDArray[np.float32]) -> list[float]:
-    """Writes parts side by side, broadcast, into an array in C order. Those that are not float32 are not broadcast, and
-    are rounded: returns what round_into says of each."""
+def columns(parts: Parts, arrays: list[Any], out: NDArray[Any]) -> list[float]:
+    """Writes parts side by side, broadcast, into an array in C order. Into float32 others are rounded, and are not
+    broadcast: returns what round_into says of each."""
     begin, moved = 0, [0.0] * len(parts)
     for k, ((_, _, width), array) in enumerate(zip(parts, arrays)):
         to = out[..., begin : begin + (width or 1)]
-        if type(array) is float or array.dtype == FLOAT:
-            (to if width else to[..., 0])[...] = array
+        if type(array) is float or array.dtype == FLOAT or out.dtype == DOUBLE:
+            with np.errstate(over="ignore"):
+                (to if width else to[..., 0])[...] = array
         else:
             moved[k] = round_into(to, array if width else array[..., None])
         begin += width or 1
     return moved
 
 
-def joined(*parts: tuple[str, Any, int]) -> NDArray[np.float32]:
-    """Columns side by side, as float32, of parts as in arrays_of. The leading shapes are broadcast."""
+class Space(NamedTuple):
+    """Whether a scene takes float64 as it is."""
+
+    in_double: Optional[bool]
+    """None: it is not decided, and is by the first places that rounding would move by a share that shows."""
+    origin: Optional[tuple[float, float, float]]
+    """None: it is not known yet."""
+
+
+FLOATS = Space(False, None)
+
+
+def joined(*parts: tuple[str, Any, int], space: Space = FLOATS) -> NDArray[Any]:
+    """Columns side by side, of parts as in arrays_of, as float32; or float64 where a scene takes it so. The leading
+    shapes are broadcast."""
     given = arrays_of(*parts)
+    if space.in_double and any(map(is_wide, given)):
+        return _joined_doubles(parts, given, space)
     arrays, moved = narrow(parts, given)
-    tell_losses(parts, given, moved)
-    out = np.empty((*common_shape(parts, arrays), sum(max(width, 1) for _, _, width in parts)), FLOAT)
+    if space.in_double is None and _wants_double(parts, given, moved):
+        return _joined_doubles(parts, given, space)
+    tell_losses(parts, given, moved, has_origin=True)
+    return _put_together(parts, arrays, FLOAT)
+
+
+def _joined_doubles(parts: Parts, given: list[Any], space: Space) -> NDArray[Any]:
+    if space.origin is not None:
+        tell_far(places_of(parts, given), space.origin)
+    return _put_together(parts, given, DOUBLE)
+
+
+def _wants_double(parts: Parts, given: list[Any], moved: Sequence[float]) -> bool:
+    """What has no places, as planes, goes by the scene's origin, whatever that will be."""
+    places = places_of(parts, given)
+    if not places:
+        return any(map(is_wide, given))
+    return any(moved) and are_far(*map(range_of, places.values()))
+
+
+def _put_together(parts: Parts, arrays: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    out = np.empty((*common_shape(parts, arrays), sum(max(width, 1) for _, _, width in parts)), dtype)
     names = " and ".join(name for name, _, width in parts if width) or parts[0][0]
     tell_copy(names, out.nbytes, "they are joined; one array that has all is not copied")
     columns(parts, arrays, out)

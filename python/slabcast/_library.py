@@ -122,6 +122,8 @@ def _open() -> ctypes.CDLL:
         raise ImportError(f"there is no {beside}, and the system has no {known}: {error}") from None
 
 
+# Of functions that there are of each kind of rows, and for float32 and float64.
+_KINDS, _TYPES = ("planes", "spheres", "boxes", "obbs"), ("", "64")
 # ctypes releases the GIL while a function of it runs.
 library = _open()
 _mesh, _geometry, _cast = POINTER(Mesh), POINTER(GeometryOptions), POINTER(CastOptions)
@@ -131,6 +133,9 @@ _update = (c_void_p, c_uint32, c_void_p, c_uint32)
 _update_some = (c_void_p, c_uint32, c_uint32, c_void_p, c_uint32)
 _told = (c_void_p, c_void_p, c_size_t, c_void_p)
 _add = (c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32))
+_add_instances = (c_void_p, *_add)
+_move_instances = (c_void_p, c_void_p, c_uint32, c_void_p, c_uint32)
+_update_some_instances = (c_void_p, c_uint32, c_void_p, c_void_p, c_uint32)
 for _name, _arguments in {
     "devices": (c_void_p, c_size_t, POINTER(c_size_t)),
     "context_create": (POINTER(ContextOptions), POINTER(c_void_p)),
@@ -142,25 +147,15 @@ for _name, _arguments in {
     "host_free": (c_void_p, c_void_p),
     "scene_create": (c_void_p, POINTER(c_void_p)),
     "scene_set_worlds": (c_void_p, c_uint32),
-    "scene_add_planes": _add,
-    "scene_add_spheres": _add,
-    "scene_add_boxes": _add,
-    "scene_add_obbs": _add,
+    "scene_origin": (c_void_p, c_void_p),
+    **{f"scene_add_{kind}{type}": _add for kind in _KINDS for type in _TYPES},
     "scene_add_mesh": (c_void_p, _mesh, _geometry, POINTER(c_uint32)),
-    "scene_update_planes": _update,
-    "scene_update_spheres": _update,
-    "scene_update_boxes": _update,
-    "scene_update_obbs": _update,
+    **{f"scene_update_{kind}{type}": _update for kind in (*_KINDS, "instances") for type in _TYPES},
     "scene_update_mesh": (c_void_p, c_uint32, _mesh),
-    "scene_update_some_planes": _update_some,
-    "scene_update_some_spheres": _update_some,
-    "scene_update_some_boxes": _update_some,
-    "scene_update_some_obbs": _update_some,
-    "scene_update_some_vertices": _update_some,
-    "scene_add_instances": (c_void_p, c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32)),
-    "scene_update_instances": _update,
-    "scene_move_instances": (c_void_p, c_void_p, c_uint32, c_void_p, c_uint32),
-    "scene_update_some_instances": (c_void_p, c_uint32, c_void_p, c_void_p, c_uint32),
+    **{f"scene_update_some_{kind}{type}": _update_some for kind in (*_KINDS, "vertices") for type in _TYPES},
+    **{f"scene_add_instances{type}": _add_instances for type in _TYPES},
+    **{f"scene_move_instances{type}": _move_instances for type in _TYPES},
+    **{f"scene_update_some_instances{type}": _update_some_instances for type in _TYPES},
     "scene_enable": (c_void_p, c_uint32, c_int),
     "scene_remove": (c_void_p, c_uint32),
     "scene_commit": (c_void_p, POINTER(BuildOptions)),
@@ -204,8 +199,8 @@ for _name, _arguments in {
     "scene_bind_cuda": (c_void_p, c_void_p, POINTER(c_void_p), POINTER(c_uint)),
     "scene_update_mesh_cuda": (c_void_p, c_uint32, _mesh, c_void_p),
     "scene_update_instances_cuda": (*_update, c_void_p),
-    "scene_update_some_instances_cuda": (c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_void_p),
-    "scene_move_instances_cuda": (c_void_p, c_void_p, c_uint32, c_void_p, c_uint32, c_void_p),
+    "scene_update_some_instances_cuda": (*_update_some_instances, c_void_p),
+    "scene_move_instances_cuda": (*_move_instances, c_void_p),
 }.items():
     _function = getattr(library, "slab_" + _name)
     _function.argtypes, _function.restype = _arguments, c_int

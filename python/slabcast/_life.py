@@ -20,6 +20,7 @@ from typing import Any, Callable, Optional, TypeVar
 import numpy as np
 
 from . import _library, _options, _structs
+from ._arrays import Space
 from ._device import open_context
 from ._library import Handle, InvalidState, index_of, library, must
 
@@ -60,6 +61,7 @@ class Life:
         self._counts: dict[int, int] = {}  # primitives of each geometry, by id
         self._instances: dict[int, int] = {}  # of each add_instances, by the id that it returned
         self._worlds, self._worlds_seen = 0, 0  # how many there are; of the last commit
+        self._space = Space(None, None)
         self._models: dict[int, Life] = {}  # the same way; a pickled scene's models are its own, and not here
         self._models_stamp = -1  # the last that a change of a model has put here
         self._holders: tuple[weakref.ref[Life], ...] = ()  # scenes that have this as a model
@@ -137,10 +139,18 @@ class Life:
                 self._turns += 1
             self._seen, self._update, self._is_committed = stamp, options.update, True
             self._worlds_seen = self._worlds
+            if self._space.origin is None:
+                self._learn_origin(scene)
             self._waiting.clear()
             if not self._commits_itself:
                 self._tell_holders()
             return scene
+
+    def _learn_origin(self, scene: Handle) -> None:
+        """From a first commit on it stays."""
+        stats = _structs.SceneStats()
+        must(library.slab_scene_info(scene.pointer, byref(stats)))
+        self._space = Space(any(stats.origin), tuple(stats.origin))
 
     def _committed(self) -> Handle:
         """The scene, as casts see it."""
@@ -210,6 +220,7 @@ class Life:
         must(library.slab_scene_unpack(self._context.pointer, packed.ctypes.data, packed.size, byref(scene)))
         self._scene = Handle(scene, library.slab_scene_destroy)
         self._is_committed, self._seen, self._worlds_seen = True, self._stamp, self._worlds
+        self._learn_origin(self._scene)
         self._waiting.clear()
 
     # ---- forks ----

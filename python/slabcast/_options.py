@@ -80,6 +80,9 @@ class Options(TypedDict, total=False):
             Cancelled, and an exception ends it as well.
         out: an array of NumPy that takes the results and is returned, of their shape and dtype (slabcast.HIT and so
             on): of slabcast.empty(), or one that is used again. all(), check() and explain() take none.
+        double: True casts rays of the host in float64, and the results are of HIT64, SHORT_HIT64, INTERVAL64 and
+            float64. False rounds them to float32. None, the default, is True where the scene has an origin that is not
+            0 and the rays are float64, or what NumPy makes float64 beside float32; else False.
     """
 
     mask: Union[int, Array]
@@ -91,6 +94,7 @@ class Options(TypedDict, total=False):
     edges: Literal["half_open", "closed"]
     progress: Optional[ProgressFunction]
     out: NDArray[Any]
+    double: Optional[bool]
 
 
 def plain_options(options: Options) -> dict[str, int]:
@@ -100,6 +104,8 @@ def plain_options(options: Options) -> dict[str, int]:
             raise TypeError(f"a cast takes no {name!r}; by name it takes {', '.join(Options.__annotations__)}")
     if options.get("out") is not None:
         raise InvalidArgument("out is taken by casts of arrays of the host with one result a ray, and not here")
+    if options.get("double"):
+        raise InvalidArgument("double is taken by casts of arrays of the host, and not here")
     return {
         "mask": 0 if is_of_rays(options.get("mask", 0)) else word("mask", options.get("mask", 0)),
         "cull": index_of("cull", options.get("cull", "none"), _library.CULLS),
@@ -161,16 +167,19 @@ def _worlds_in(count: int) -> str:
     return f"and the scene has {f'worlds 1 to {count}' if count else 'no worlds'}"
 
 
-def after_of(after: Array, shape: tuple[int, ...]) -> Optional[NDArray[Any]]:
-    """The option `after` for rays of this shape, as SHORT_HIT."""
+def after_of(after: Array, shape: tuple[int, ...], is_double: bool) -> Optional[NDArray[Any]]:
+    """The option `after` for rays of this shape, as SHORT_HIT. Hits of rays in double are not ordered by t itself."""
     if after is None:
         return None
     fields = fields_of(after)
     if fields is None or not {"t", "primitive", "geometry"} <= set(fields):
         raise InvalidArgument(NOT_HITS)
+    if ("order" in fields) != is_double:
+        told = "double, and after are hits of rays in float32" if is_double else "float32, and after are hits in double"
+        raise InvalidArgument(f"the rays are cast in {told}; what is taken are hits of the same rays")
     made = np.empty(np.shape(after), SHORT_HIT)
-    for name in ("t", "primitive", "geometry"):
-        made[name] = after[name]
+    for name, of in (("t", "order" if is_double else "t"), ("primitive", "primitive"), ("geometry", "geometry")):
+        made[name] = after[of]
     return _spread("after", made, shape)
 
 

@@ -40,7 +40,7 @@ class Points:
     def __init__(
         self,
         points: Array,
-        places: NDArray[np.float32],
+        places: NDArray[np.float64],
         radius: Array,
         mask: Array,
         world: Array,

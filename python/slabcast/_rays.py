@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import (
+    DOUBLE,
     Parts,
     arrays_of,
     columns,
     common_shape,
+    is_wide,
     narrow,
     refuse_beyond,
     shaped,
@@ -33,14 +35,25 @@ def no_room(of: str, n: int) -> OutOfMemory:
 
 
 class Rays:
-    """Rays of (*shape, 8)."""
+    """Rays of (*shape, 8), of float32 or float64."""
 
     shape: tuple[int, ...]
+    dtype: np.dtype[Any] = FLOAT
 
-    def __init__(self, rays: Any, directions: Any, t_min: Any, t_max: Any, around: Callable[[], Any]) -> None:
-        """Takes the arguments of a cast. around: tells the range of the scene."""
+    def __init__(
+        self,
+        rays: Any,
+        directions: Any,
+        t_min: Any,
+        t_max: Any,
+        around: Callable[[], Any],
+        double: Optional[bool] = False,
+    ) -> None:
+        """Takes the arguments of a cast. around: tells the range of the scene. double: whether rays are float64; None:
+        where those given have so many digits."""
         self._whole: Any = None
-        if directions is None and t_min is t_max is None and type(rays) is np.ndarray and rays.dtype == FLOAT:
+        is_plain = directions is None and t_min is t_max is None and not double
+        if is_plain and type(rays) is np.ndarray and rays.dtype == FLOAT:
             flags = rays.flags
             if rays.shape[-1:] == (8,) and flags.c_contiguous and flags.aligned:  # a call of one ray feels the rest
                 self._whole, self.shape, self.size = rays, rays.shape[:-1], rays.size // 8
@@ -61,12 +74,20 @@ class Rays:
             self._given = arrays_of(*self._parts, of_rays=True)
         self.shape = common_shape(self._parts, self._given)
         self.size = math.prod(self.shape)
-        self._arrays, self._moved = narrow(self._parts, self._given, self.shape)
+        if double or (double is None and any(map(is_wide, self._given))):
+            self.dtype = DOUBLE
+            self._arrays, self._moved = self._given, [0.0] * len(self._given)
+        else:
+            self._arrays, self._moved = narrow(self._parts, self._given, self.shape)
         one = self._arrays[0]
-        if directions is None and one.dtype == FLOAT and one.flags.c_contiguous and one.flags.aligned:
+        if directions is None and one.dtype == self.dtype and one.flags.c_contiguous and one.flags.aligned:
             self._whole = one
 
-    def _put(self, arrays: list[Any], out: NDArray[np.float32]) -> None:
+    @property
+    def is_double(self) -> bool:
+        return self.dtype == DOUBLE
+
+    def _put(self, arrays: list[Any], out: NDArray[Any]) -> None:
         """Puts rays together in `out`."""
         moved = columns(self._parts, arrays, out)
         if any(moved):
@@ -78,17 +99,17 @@ class Rays:
     def _tell_losses(self) -> None:
         """Once all of them are put together."""
         if any(self._moved):
-            tell_losses(self._parts, self._given, self._moved, self._around())
+            tell_losses(self._parts, self._given, self._moved, self._around(), has_origin=True)
 
-    def array(self) -> NDArray[np.float32]:
+    def array(self) -> NDArray[Any]:
         """All of them in one array."""
         if self._whole is None:
             try:
-                out = np.empty((*self.shape, 8), FLOAT)
+                out = np.empty((*self.shape, 8), self.dtype)
             except (MemoryError, ValueError):
                 raise no_room("the origins and directions", self.size) from None
             if len(self._parts) == 1:
-                tell_copy("rays", out.nbytes, why_copied(self._given[0]))
+                tell_copy("rays", out.nbytes, why_copied(self._given[0], self.dtype))
             else:
                 tell_copy(
                     "origins and directions", out.nbytes, "they are joined to rays; one array of (..., 8) is not copied"
@@ -102,14 +123,14 @@ class Rays:
     def is_in_blocks(self) -> bool:
         return self._whole is None and self.size > 2 * BLOCK
 
-    def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """A few rays at a time, in order, each with the number of the first. They lie in the same memory."""
         inner = len(self.shape)  # axes from here on fit into a block
         while inner > 0 and math.prod(self.shape[inner - 1 :]) <= BLOCK:
             inner -= 1
         axis, each = inner - 1, math.prod(self.shape[inner:])
         step = max(1, BLOCK // each)
-        room = np.empty((step, *self.shape[inner:], 8), FLOAT)
+        room = np.empty((step, *self.shape[inner:], 8), self.dtype)
         spread: list[Any] = [
             array if type(array) is float else np.broadcast_to(array, (*self.shape, width) if width else self.shape)
             for (_, _, width), array in zip(self._parts, self._arrays)

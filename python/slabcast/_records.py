@@ -10,6 +10,19 @@ import numpy as np
 HIT = np.dtype([("t", "f4"), ("normal", "f4", (3,)), ("u", "f4"), ("v", "f4"), ("primitive", "u4"), ("geometry", "u4")])
 SHORT_HIT = np.dtype([("t", "f4"), ("primitive", "u4"), ("geometry", "u4")])
 INTERVAL = np.dtype([("enter", "f4"), ("leave", "f4"), ("primitive", "u4"), ("geometry", "u4")])
+HIT64 = np.dtype(
+    [
+        ("t", "f8"),
+        ("normal", "f4", (3,)),
+        ("u", "f4"),
+        ("v", "f4"),
+        ("primitive", "u4"),
+        ("geometry", "u4"),
+        ("order", "f4"),
+    ]
+)
+SHORT_HIT64 = np.dtype([("t", "f8"), ("primitive", "u4"), ("geometry", "u4"), ("order", "f4"), ("zero", "u4")])
+INTERVAL64 = np.dtype([("enter", "f8"), ("leave", "f8"), ("primitive", "u4"), ("geometry", "u4")])
 CLOSEST_POINT = np.dtype(
     [
         ("distance", "f4"),

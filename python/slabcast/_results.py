@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ._card_arrays import CardRecords, is_hit_there, is_on_card
 from ._library import InvalidArgument
-from ._records import CLOSEST_POINT, HIT, INTERVAL, PATH, SHORT_HIT
+from ._records import CLOSEST_POINT, HIT, HIT64, INTERVAL, INTERVAL64, PATH, SHORT_HIT, SHORT_HIT64
 
 if TYPE_CHECKING:
     Records = np.recarray[Any, np.dtype[Any]]
@@ -26,10 +26,13 @@ class Hits(NamedTuple):
     offsets: NDArray[np.uint64]
     """(n + 1,)"""
     hits: Records
-    """(offsets[n],) of HIT"""
+    """(offsets[n],) of HIT, or of HIT64 where rays are cast in double"""
 
 
-_RECORDS = {dtype: np.dtype((np.record, dtype)) for dtype in (HIT, SHORT_HIT, INTERVAL, CLOSEST_POINT, PATH)}
+_RECORDS = {
+    dtype: np.dtype((np.record, dtype))
+    for dtype in (HIT, SHORT_HIT, INTERVAL, HIT64, SHORT_HIT64, INTERVAL64, CLOSEST_POINT, PATH)
+}
 
 
 def records(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Records:
@@ -119,3 +122,5 @@ class SceneInfo(NamedTuple):
     """Used share of the BVH's places for primitives."""
     build_seconds: float
     """Seconds that building and laying out took."""
+    origin: tuple[float, float, float]
+    """Where the scene's float32 coordinates count from. Those of this tuple count from 0."""

@@ -12,13 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _card, _library, _structs, _sums
-from ._arrays import WORD, fit_indices, float_array, shaped, word_array
+from ._arrays import (
+    DOUBLE,
+    WORD,
+    Space,
+    are_far,
+    double_array,
+    fit_indices,
+    float_array,
+    is_wide,
+    range_of,
+    rounded,
+    shaped,
+    size_of,
+    tell_copy,
+    tell_far,
+    tell_losses,
+    why_copied,
+    word_array,
+)
 from ._card_arrays import is_on_card
 from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
-from ._geometry import box_rows, mesh_arrays, obb_rows, plane_rows, sphere_rows, transform_rows
+from ._geometry import box_rows, mesh_arrays, obb_rows, place_rows, plane_rows, sphere_rows
 from ._host_memory import place_of
-from ._library import Handle, InvalidArgument, InvalidState, flag, index_of, library, must, word
+from ._library import Handle, InvalidArgument, InvalidState, Unsupported, flag, index_of, library, must, word
 from ._life import Life, placing
 from ._options import (
     Array,
@@ -41,11 +59,11 @@ from ._options import (
 from ._points import PointQuery, Points, ask, check
 from ._program import KernelQuery, Program
 from ._rays import Rays, no_room
-from ._records import HIT, INTERVAL, PATH, SHORT_HIT
+from ._records import HIT, HIT64, INTERVAL, INTERVAL64, PATH, SHORT_HIT, SHORT_HIT64
 from ._results import INVALID, CheckReport, Hits, SceneInfo, records
 from ._sets import RaySet, source_of
 from ._sums import Sums
-from ._values import FLOAT, at, fields_of
+from ._values import FLOAT, at, fields_of, host_array
 from ._watch import ProgressFunction, Watch
 
 if TYPE_CHECKING:
@@ -61,6 +79,8 @@ _RESULTS = {
     "count": (library.slab_count, WORD),
     "interval": (library.slab_interval_of, INTERVAL),
 }
+# Of rays in double, where they differ.
+_DOUBLES = {"closest": HIT64, "nearest": SHORT_HIT64, "distance": DOUBLE, "interval": INTERVAL64, "all": HIT64}
 _SLAB_CAPACITY = 3
 # Casts of more rays can be interrupted; fewer end before anyone can. Checks always can.
 _QUICK = 4096
@@ -102,12 +122,14 @@ class Scene(Life):
         layout: "default", "wide" or "compressed". Like device, build and traversal it changes no answer.
         auto_commit: False: casts after the first see changes after the next commit() alone, for several changes that
             belong together while other threads cast.
+        origin: (3,), where the scene's float32 coordinates count from; see Scene.origin.
 
     Casts take rays of (..., 8) float32: origin, t_min, direction, t_max. Or origins and directions of (..., 3), with
     t_min (default 0) and t_max (default inf), which are broadcast against each other. A ray is origin + t * direction
     with t_min <= t <= t_max; t is in lengths of the direction. Results have the leading shape. float32 in C order is
-    read where it lies. float64 is rounded, with a PrecisionWarning where that shows: far from the origin. Many rays
-    that are not read where they lie are put together block by block, in constant memory. Arrays of DLPack are read in
+    read where it lies. float64 is cast as it is, and t is float64, where the scene has an origin that is not 0: that
+    of geometry far from 0. Elsewhere it is rounded, with a PrecisionWarning where that shows. Many rays that are not
+    read where they lie are put together block by block, in constant memory. Arrays of DLPack are read in
     place on the CPU. Masked numbers, and those that pandas lacks, make invalid rays. Options lists what every cast
     takes by name. A RaySet in place of rays is a formula of them: they are made where they are cast.
 
@@ -131,9 +153,44 @@ class Scene(Life):
         traversal: Traversal = "auto",
         layout: Layout = "default",
         auto_commit: bool = True,
+        origin: Array = None,
     ) -> None:
         options = {"device": device, "build": build, "threads": threads, "traversal": traversal, "layout": layout}
         super().__init__({**options, "auto_commit": auto_commit})
+        if origin is not None:
+            self.origin = origin
+
+    # ---- the origin ----
+
+    @property
+    def origin(self) -> Optional[tuple[float, float, float]]:
+        """Where the scene's float32 coordinates count from, in float64; None: it is not known yet.
+
+        It makes coordinates far from 0 exact, such as those of maps: a scene of 16 km keeps millimetres anywhere. It is
+        given before the first commit, or that commit takes the middle of all geometry that was added in float64. Such
+        geometry is what rounding to float32 would move by a share of its extent that shows, some 16 times as far from 0
+        as it is long, and whatever float64 is added after it; with an origin given all float64. Else it is 0.
+
+        Where it is not 0, float64 is taken as it is: geometry is rounded once, as it counts from the origin, and rays
+        have results in float64 (the option double). All coordinates are those of the world, also in float32; only rays
+        and geometry on a card count from the origin. An origin of (0, 0, 0) has all float64 rounded."""
+        return self._space.origin
+
+    @origin.setter
+    def origin(self, origin: Array) -> None:
+        array = double_array("origin", host_array("origin", origin))
+        if array.shape != (3,):
+            raise InvalidArgument(f"origin has shape {array.shape}; what is taken is (3,)")
+        with self._lock:
+            must(library.slab_scene_origin(self._open().pointer, _address(array)))
+            x, y, z = map(float, array)
+            self._space = Space(any((x, y, z)), (x, y, z))
+
+    def _note_double(self, is_double: bool) -> None:
+        """Once something is float64 all that follows is."""
+        with self._lock:
+            if is_double and self._space.origin is None:
+                self._space = Space(True, None)
 
     # ---- worlds ----
 
@@ -173,40 +230,43 @@ class Scene(Life):
         """Adds triangles, and returns the id of the geometry.
 
         Args:
-            vertices: (n, 3) float32. Or, alone, a mesh of trimesh, Open3D or PyVista, all of whose faces are triangles.
+            vertices: (n, 3) float32; or float64, which Scene.origin is about. Or, alone, a mesh of trimesh, Open3D or
+                PyVista, all of whose faces are triangles.
             indices: (m, 3) of whole numbers below n; None: vertices 3i .. 3i + 2 make triangle i.
             mask: rays whose mask has a bit in common see the geometry; 0: all bits.
             world: the world that the geometry belongs to, 1 to Scene.worlds; 0: to all of them.
             skip_invalid: drops triangles that would be refused, by which ids do not change.
         """
-        mesh, kept = _mesh(vertices, indices)
+        mesh, kept = _mesh(vertices, indices, self._space)
         with _naming_vertices(kept[0]):
-            return self._add(
+            added = self._add(
                 mesh.triangle_count,
                 mask,
                 world,
                 skip_invalid,
                 lambda scene, options, geometry: library.slab_scene_add_mesh(scene, byref(mesh), options, geometry),
             )
+        self._note_double(kept[0].dtype == DOUBLE)
+        return added
 
     def add_boxes(self, lower: Array, upper: Array, *, mask: int = 0, world: int = 0) -> int:
         """Adds axis-aligned boxes with corners (..., 3) and (..., 3), which may be infinite. Corners of (..., 2) and
         (..., 2) make rectangles, boxes that no z bounds. Inverted and NaN boxes are never hit. Returns the id of the
         geometry."""
-        return self._add_rows(library.slab_scene_add_boxes, box_rows(lower, upper), mask, world, False)
+        return self._add_rows("boxes", box_rows(lower, upper, self._space), mask, world, False)
 
     def add_spheres(
         self, centers: Array, radii: Array, *, mask: int = 0, world: int = 0, skip_invalid: bool = False
     ) -> int:
         """Adds spheres with centers (..., 3) and radii (...). Returns the id of the geometry."""
-        return self._add_rows(library.slab_scene_add_spheres, sphere_rows(centers, radii), mask, world, skip_invalid)
+        return self._add_rows("spheres", sphere_rows(centers, radii, self._space), mask, world, skip_invalid)
 
     def add_planes(
         self, normals: Array, offsets: Array, *, mask: int = 0, world: int = 0, skip_invalid: bool = False
     ) -> int:
         """Adds planes, the points x with normal . x = offset: normals (..., 3), of any length, and offsets (...).
         Returns the id of the geometry."""
-        return self._add_rows(library.slab_scene_add_planes, plane_rows(normals, offsets), mask, world, skip_invalid)
+        return self._add_rows("planes", plane_rows(normals, offsets, self._space), mask, world, skip_invalid)
 
     def add_obbs(
         self,
@@ -235,8 +295,8 @@ class Scene(Life):
             world: the world that the geometry belongs to, 1 to Scene.worlds; 0: to all of them.
             skip_invalid: drops boxes that would be refused, by which ids do not change.
         """
-        rows = obb_rows(centers, half_sizes, axes, rotation, poses)
-        return self._add_rows(library.slab_scene_add_obbs, rows, mask, world, skip_invalid)
+        rows = obb_rows(centers, half_sizes, axes, rotation, poses, self._space)
+        return self._add_rows("obbs", rows, mask, world, skip_invalid)
 
     def add_instances(self, model: Scene, transforms: Array, *, mask: int = 0, world: Array = 0) -> int:
         """Places a model n times, and returns the id of the first geometry of the first instance.
@@ -257,10 +317,11 @@ class Scene(Life):
         """
         if not isinstance(model, Scene):
             raise InvalidArgument(f"model is {model!r}, not a slabcast.Scene")
-        array = transform_rows(transforms)
+        model._commit()  # which may take long
+        array = self._places(transforms, [model])
         n = word("the number of transforms", array.size // 12)
         worlds = _worlds_of_instances(world, array.shape[:-2])
-        model._commit()  # which may take long
+        function = getattr(library, f"slab_scene_add_instances{_type_of(array)}")
         with placing:
             stamp = model._commit_models()
             with model._lock:
@@ -270,24 +331,36 @@ class Scene(Life):
                     mask,
                     0 if worlds is not None else world,
                     False,
-                    lambda scene, options, geometry: library.slab_scene_add_instances(
+                    lambda scene, options, geometry: function(
                         scene, placed.pointer, _address(array), n, options, geometry
                     ),
                     self._instances,
                     worlds,
                 )
                 self._hold(first, model)
+        self._note_double(array.dtype == DOUBLE)
         return first
 
-    def _add_rows(self, function: Any, array: NDArray[np.float32], mask: int, world: int, skip_invalid: bool) -> int:
+    def _places(self, transforms: Array, models: Iterable[Life]) -> NDArray[Any]:
+        """Transforms of instances of these models, in the type that the scene takes."""
+        known = [model for model in models if model._space.origin is not None and model._scene is not None]
+        extent = 0.0
+        if self._space.in_double is None:
+            extent = max((size_of(_range(model._scene)) for model in known if model._scene), default=0.0)
+        return place_rows(transforms, self._space, extent, any(model._space.in_double for model in known))
+
+    def _add_rows(self, kind: str, array: NDArray[Any], mask: int, world: int, skip_invalid: bool) -> int:
         n = _rows(array)
-        return self._add(
+        function = getattr(library, f"slab_scene_add_{kind}{_type_of(array)}")
+        added = self._add(
             n,
             mask,
             world,
             skip_invalid,
             lambda scene, options, geometry: function(scene, _address(array), n, options, geometry),
         )
+        self._note_double(kind != "planes" and array.dtype == DOUBLE)
+        return added
 
     def _add(
         self,
@@ -339,23 +412,24 @@ class Scene(Life):
         there = _card.mesh_update(self, geometry, vertices, indices, triangles) if is_on_card(vertices) else None
         if there is not None:
             return self._change(there, "updated")
-        mesh, kept = _mesh(vertices, indices, triangles)
+        mesh, kept = _mesh(vertices, indices, self._space, triangles)
         with _naming_vertices(kept[0]):
             self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)), "updated")
+        self._note_double(kept[0].dtype == DOUBLE)
 
     def update_boxes(self, geometry: int, lower: Array, upper: Array, *, first: Optional[int] = None) -> None:
         """Replaces the boxes of a geometry by as many others; first: those from this number on alone, as many as are
         given. On the processor, without instances and worlds, a commit after which nothing else has changed then takes
         time for the few that have moved."""
-        self._update_rows("boxes", geometry, box_rows(lower, upper), first)
+        self._update_rows("boxes", geometry, box_rows(lower, upper, self._space), first)
 
     def update_spheres(self, geometry: int, centers: Array, radii: Array, *, first: Optional[int] = None) -> None:
         """Replaces the spheres of a geometry by as many others; first: as in update_boxes."""
-        self._update_rows("spheres", geometry, sphere_rows(centers, radii), first)
+        self._update_rows("spheres", geometry, sphere_rows(centers, radii, self._space), first)
 
     def update_planes(self, geometry: int, normals: Array, offsets: Array, *, first: Optional[int] = None) -> None:
         """Replaces the planes of a geometry by as many others; first: as in update_boxes."""
-        self._update_rows("planes", geometry, plane_rows(normals, offsets), first)
+        self._update_rows("planes", geometry, plane_rows(normals, offsets, self._space), first)
 
     def update_obbs(
         self,
@@ -370,7 +444,7 @@ class Scene(Life):
     ) -> None:
         """Replaces the oriented boxes of a geometry by as many others, told as in add_obbs; first: as in
         update_boxes."""
-        rows = obb_rows(centers, half_sizes, axes, rotation, poses)
+        rows = obb_rows(centers, half_sizes, axes, rotation, poses, self._space)
         self._update_rows("obbs", geometry, rows, first)
 
     def update_instances(self, geometry: Array, transforms: Array, indices: Array = None) -> None:
@@ -391,21 +465,22 @@ class Scene(Life):
             return self._change(there, "updated")
         if indices is not None:
             return self._update_some_instances(int(ids), transforms, word_array("indices", indices))
-        array = transform_rows(transforms)
+        array = self._places(transforms, self._models.values())
         n = word("the number of transforms", array.size // 12)
         if ids.ndim == 0:
-            one = int(ids)
-            self._change(lambda scene: library.slab_scene_update_instances(scene, one, _address(array), n), "updated")
-            return
-        given = _address(ids), word("the number of geometries", ids.size), _address(array), n
-        self._change(lambda scene: library.slab_scene_move_instances(scene, *given), "updated")
+            return self._move("update", array, (int(ids), _address(array), n))
+        self._move("move", array, (_address(ids), word("the number of geometries", ids.size), _address(array), n))
 
     def _update_some_instances(self, geometry: int, transforms: Array, indices: NDArray[np.uint32]) -> None:
-        array = transform_rows(transforms)
+        array = self._places(transforms, self._models.values())
         n = word("the number of transforms", array.size // 12)
         fit_indices(indices.size, n)
-        given = geometry, _address(indices), _address(array), n
-        self._change(lambda scene: library.slab_scene_update_some_instances(scene, *given), "updated")
+        self._move("update_some", array, (geometry, _address(indices), _address(array), n))
+
+    def _move(self, how: str, array: NDArray[Any], given: tuple[Any, ...]) -> None:
+        function = getattr(library, f"slab_scene_{how}_instances{_type_of(array)}")
+        self._change(lambda scene: function(scene, *given), "updated")
+        self._note_double(array.dtype == DOUBLE)
 
     def _only_geometry(self) -> Optional[int]:
         """The id of the scene's geometry, where it has but one."""
@@ -426,22 +501,21 @@ class Scene(Life):
         for held in (self._models, self._counts, self._instances):
             held.pop(geometry, None)
 
-    def _update_rows(self, kind: str, geometry: int, array: NDArray[np.float32], first: Optional[int]) -> None:
-        n = _rows(array)
+    def _update_rows(self, kind: str, geometry: int, array: NDArray[Any], first: Optional[int]) -> None:
+        n, of = _rows(array), kind + _type_of(array)
         geometry = word("geometry", geometry)
         if first is None:
-            function = getattr(library, f"slab_scene_update_{kind}")
+            function = getattr(library, f"slab_scene_update_{of}")
             self._change(lambda scene: function(scene, geometry, _address(array), n), "updated")
-            return
-        some, begin = getattr(library, f"slab_scene_update_some_{kind}"), word("first", first)
-        self._change(lambda scene: some(scene, geometry, begin, _address(array), n), "updated")
+        else:
+            some, begin = getattr(library, f"slab_scene_update_some_{of}"), word("first", first)
+            self._change(lambda scene: some(scene, geometry, begin, _address(array), n), "updated")
+        self._note_double(kind != "planes" and array.dtype == DOUBLE)
 
     def _update_vertices(self, geometry: int, vertices: Array, indices: Array, first: int) -> None:
         if indices is not None:
             raise InvalidArgument("indices are given with first: triangles keep theirs where some vertices move")
-        array = float_array("vertices", vertices)
-        shaped("vertices", array, 3)
-        self._update_rows("vertices", geometry, array, first)
+        self._update_rows("vertices", geometry, _vertices(vertices, self._space, False), first)
 
     @property
     def skipped(self) -> tuple[int, ...]:
@@ -453,8 +527,8 @@ class Scene(Life):
     def closest(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
     ) -> Records:
-        """The first hit of each ray: (...) of HIT, with t, the unit normal, u and v (of triangles the weights of the
-        second and third vertex, of boxes the face in u), primitive and geometry."""
+        """The first hit of each ray: (...) of HIT, or HIT64, with t, the unit normal, u and v (of triangles the weights
+        of the second and third vertex, of boxes the face in u), primitive and geometry."""
         return self._cast("closest", rays, directions, t_min, t_max, named)
 
     def nearest(
@@ -465,8 +539,9 @@ class Scene(Life):
 
     def distance(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
-    ) -> NDArray[np.float32]:
-        """t of the first hit of each ray: (...) float32, in lengths of the direction; inf where nothing is hit."""
+    ) -> NDArray[Any]:
+        """t of the first hit of each ray: (...) float32, or float64, in lengths of the direction; inf where nothing is
+        hit."""
         return self._cast("distance", rays, directions, t_min, t_max, named)
 
     def any(
@@ -505,7 +580,7 @@ class Scene(Life):
         if is_on_card(rays, directions):
             limit = word("max_hits", max_hits)
             return _card.list_hits(self, scene, (rays, directions, t_min, t_max), named, limit)
-        given = _given(scene, rays, directions, t_min, t_max)
+        given = self._given(scene, rays, directions, t_min, t_max, named)
         n = given.size
         each = min(self._hits_per_ray, word("max_hits", max_hits) or np.inf)
         room = min(int(n * each) + 64, max(_ROOM, n))
@@ -522,7 +597,7 @@ class Scene(Life):
     ) -> tuple[int, int, Hits]:
         """Lists hits where there is room for them: the status, how many there are, and the offsets and hits."""
         try:
-            offsets, hits = np.zeros(given.size + 1, np.uint64), records((room,), HIT)
+            offsets, hits = np.zeros(given.size + 1, np.uint64), records((room,), HIT64 if _is_double(given) else HIT)
         except (MemoryError, ValueError):
             raise no_room(f"{room:,} hits", given.size) from None
         results = _structs.Results(_address(hits), 0, offsets.ctypes.data_as(POINTER(c_uint64)), room)
@@ -542,7 +617,7 @@ class Scene(Life):
         source = source_of(given if isinstance(given, RaySet) else given.array())
         pointers = scene.pointer, index_of("query", query, _library.QUERIES), byref(source), byref(results)
         call = lambda native: library.slab_cast(*pointers, native) if source.n else 0
-        return self._call(options, given.shape, call, max_hits)
+        return self._call(options, given.shape, call, max_hits, is_double=_is_double(given))
 
     # ---- sums over rows of rays ----
 
@@ -624,7 +699,7 @@ class Scene(Life):
             raise InvalidArgument(f"{call} takes rays of the host: rays.get() copies them")
         if is_on_card(rays, directions):
             _card.refuse(call, (rays, directions, t_min, t_max))
-        given = _given(scene, rays, directions, t_min, t_max)
+        given = self._given(scene, rays, directions, t_min, t_max, options)
         return _sums.Rows(given), lambda query, results: must(self._cast_any(scene, query, given, results, options))
 
     def closest_points(
@@ -801,12 +876,13 @@ class Scene(Life):
         """Refuses triangles that are no closed mesh, as far as lines through some of the points tell. None: those of a
         model, by lines all over its bounds."""
         info = _stats(self._committed())
-        if not info.triangles or not np.isfinite(info.lower[2]):
+        lowest = FLOAT.type(_ends_of(info)[0, 2])
+        if not info.triangles or not np.isfinite(lowest):
             return
         flat = _lines_through(info) if points is None else points.reshape(-1, 3)
         step = max(1, -(-len(flat) // _LINES))
         below = flat[::step].copy()
-        below[:, 2] = np.nextafter(FLOAT.type(info.lower[2]), FLOAT.type(-np.inf))
+        below[:, 2] = np.nextafter(lowest, FLOAT.type(-np.inf))
         world: Any = 0 if worlds is None else worlds.reshape(-1)[::step]
         windings = self.winding(below, mask=mask, world=world)
         bad = np.flatnonzero(_holds(windings, mode))
@@ -845,8 +921,11 @@ class Scene(Life):
         primitive. Ctrl-C and `progress` end it, as they end a cast."""
         scene = self._committed()
         number = index_of("query", query, _library.QUERIES)
-        array = _given(scene, rays, directions, t_min, t_max).array()
-        n, report = array.size // 8, _structs.CheckReport()
+        given = self._given(scene, rays, directions, t_min, t_max, named)
+        if _is_double(given):
+            raise Unsupported("check takes rays of float32, and the results of their casts; these are cast in double")
+        array, report = given.array(), _structs.CheckReport()
+        n = array.size // 8
         if query == "all":
             offsets, hits = results
             _is_result("offsets", offsets, np.dtype("u8"), (n + 1,))
@@ -892,7 +971,7 @@ class Scene(Life):
         ray: (8,), or an origin of (3,) with `directions` of (3,). hit: the primitive, as a result of closest(),
         nearest(), interval() or all(), or as (primitive, geometry); None: what the ray hits first."""
         scene = self._committed()
-        array = _given(scene, ray, directions, t_min, t_max).array()
+        array = _given_floats(scene, ray, directions, t_min, t_max).array()
         if array.size != 8:
             raise InvalidArgument(f"explain takes one ray; these are {array.size // 8}")
         array = array.reshape(8)
@@ -944,16 +1023,34 @@ class Scene(Life):
             return self._enqueue(query, scene, rays, directions, t_min, t_max, options)  # type: ignore[no-any-return]
         if is_on_card(rays, directions):
             return _card.cast(self, scene, query, parts, _RESULTS[query][1], options)  # type: ignore[no-any-return]
-        given = Rays(*parts, lambda: _range(scene))
+        given = Rays(*parts, lambda: _range(scene), self._double_of(options))
+        function: Callable[..., int]
         function, dtype = _RESULTS[query]
+        if given.is_double:
+            function, dtype = _cast_doubles(query), _DOUBLES.get(query, dtype)
         place = options.pop("out", None)
         out: Any = _room(query, given, dtype) if place is None else place_of(place, given.shape, dtype, parts)
         if given.is_in_blocks and self._cast_blocks(scene, function, given, out, options):
             return out  # type: ignore[no-any-return]
         array = given.array()
         call = lambda native: function(scene.pointer, _address(array), given.size, _address(out), native)
-        must(self._call(options, given.shape, call))
+        must(self._call(options, given.shape, call, is_double=given.is_double))
         return out  # type: ignore[no-any-return]
+
+    def _double_of(self, options: Options) -> Optional[bool]:
+        """What Rays takes, by the option that is taken out."""
+        double = options.pop("double", None)
+        if double is None:
+            return None if self._space.in_double else False
+        return flag("double", double)
+
+    def _given(
+        self, scene: Handle, rays: Array, directions: Array, t_min: Array, t_max: Array, options: Options
+    ) -> Union[Rays, RaySet]:
+        """The arguments of a cast, as rays of one kind or the other."""
+        if isinstance(rays, RaySet):
+            return _alone(rays, directions, t_min, t_max)
+        return Rays(rays, directions, t_min, t_max, lambda: _range(scene), self._double_of(options))
 
     def _cast_set(self, query: str, scene: Handle, rays: RaySet, options: Options) -> Records:
         dtype, place = _RESULTS[query][1], options.pop("out", None)
@@ -966,7 +1063,7 @@ class Scene(Life):
         meanwhile: then the blocks may have seen different scenes."""
         turn, status = self._turns, 0
         native = _structs.CastOptions(**plain_options(options))
-        entries = self._entries(options, rays.shape)
+        entries = self._entries(options, rays.shape, rays.is_double)
         with Watch(options.get("progress"), rays.size) as watch:
             native.progress = watch.callback
             for begin, block in rays.blocks():
@@ -1003,13 +1100,13 @@ class Scene(Life):
             return _opencl.list_hits(scene, rays, options, plain, word("max_hits", max_hits))
         return _opencl.cast(scene, query, rays, _RESULTS[query][1], options, plain)
 
-    def _entries(self, options: Options, shape: tuple[int, ...]) -> dict[str, NDArray[Any]]:
+    def _entries(self, options: Options, shape: tuple[int, ...], is_double: bool) -> dict[str, NDArray[Any]]:
         """Options with an entry for each ray, by their names in the library."""
         skip = options.get("skip")
         entries = {
             "skip": None if skip is None else skips_of(skip, shape, self._only_geometry()),
             "masks": masks_of(options.get("mask", 0), shape),
-            "after": after_of(options.get("after"), shape),
+            "after": after_of(options.get("after"), shape, is_double),
             "worlds": worlds_of(options.get("world", 0), shape, self._worlds_seen),
         }
         return {name: array for name, array in entries.items() if array is not None}
@@ -1021,6 +1118,7 @@ class Scene(Life):
         call: Callable[[Any], int],
         max_hits: int = 0,
         quick: int = _QUICK,
+        is_double: bool = False,
     ) -> int:
         """The status of a call on rays of a shape, with the library's form of the options. It can be interrupted from
         `quick` rays on."""
@@ -1028,7 +1126,7 @@ class Scene(Life):
         if is_quick and not options and not max_hits:
             return call(None)
         native = _structs.CastOptions(**plain_options(options), max_hits=word("max_hits", max_hits))
-        progress, entries = options.get("progress"), self._entries(options, shape)
+        progress, entries = options.get("progress"), self._entries(options, shape, is_double)
         for name, array in entries.items():
             setattr(native, name, _address(array))
         if is_quick and progress is None:
@@ -1051,7 +1149,8 @@ class Scene(Life):
         """What the scene holds and takes; what waits is committed for that, as for a cast."""
         stats = _stats(self._committed())
         values = {name: getattr(stats, name) for name in SceneInfo._fields}
-        return SceneInfo(**{**values, "lower": tuple(stats.lower), "upper": tuple(stats.upper)})
+        lower, upper = (tuple(end) for end in _ends_of(stats).tolist())
+        return SceneInfo(**{**values, "lower": lower, "upper": upper, "origin": tuple(stats.origin)})
 
     def paths(self, hits: Array) -> Records:
         """Says in which instances hits stand: (...) of PATH for hits of (...), or for the ids of their geometries.
@@ -1093,7 +1192,7 @@ class Scene(Life):
 
 
 @contextmanager
-def _naming_vertices(corners: NDArray[np.float32]) -> Iterator[None]:
+def _naming_vertices(corners: NDArray[Any]) -> Iterator[None]:
     """Adds to a refusal, which names the triangle, the first vertex that is none."""
     try:
         yield
@@ -1105,12 +1204,29 @@ def _naming_vertices(corners: NDArray[np.float32]) -> Iterator[None]:
         raise InvalidArgument(f"{error}: vertices{at(first)} is {corners[first]}") from None
 
 
-def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs.Mesh, tuple[Any, ...]]:
+def _vertices(vertices: Array, space: Space, apart: bool = True) -> NDArray[Any]:
+    """As float32, or as float64 where a scene takes it so. apart: rows may have gaps between them."""
+    parts, array = (("vertices", vertices, 3),), host_array("vertices", vertices)
+    shaped("vertices", array, 3)
+    if space.in_double and is_wide(array):
+        if space.origin is not None:
+            tell_far({"vertices": array}, space.origin)
+        return double_array("vertices", array, apart=apart)
+    if not is_wide(array):
+        return float_array("vertices", array, apart=apart)
+    tell_copy("vertices", 4 * array.size, why_copied(array))
+    kept, moved = rounded("vertices", array)
+    if space.in_double is None and moved and are_far(range_of(array)):
+        return double_array("vertices", array, apart=apart)
+    tell_losses(parts, [array], [moved], has_origin=True)
+    return kept
+
+
+def _mesh(vertices: Array, indices: Array, space: Space, triangles: int = 0) -> tuple[_structs.Mesh, tuple[Any, ...]]:
     """A mesh, and the arrays that it points to. triangles: of a geometry that keeps its indices."""
     if indices is None:
         vertices, indices = mesh_arrays(vertices)
-    corners = float_array("vertices", vertices, apart=True, places=())
-    shaped("vertices", corners, 3)
+    corners = _vertices(vertices, space)
     corners = corners if corners.ndim == 2 else corners.reshape(-1, 3)
     words = None
     if indices is not None:
@@ -1122,12 +1238,14 @@ def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs
         if len(corners) % 3:
             raise InvalidArgument(f"vertices has {len(corners)} rows, which make no whole triangles")
         triangles = len(corners) // 3
+    is_double = corners.dtype == DOUBLE
     mesh = _structs.Mesh(
-        _address(corners),
-        corners.strides[0] if len(corners) else 12,
+        None if is_double else _address(corners),
+        corners.strides[0] if len(corners) else 0,
         word("the number of vertices", len(corners)),
         None if words is None else _address(words),
         word("the number of triangles", triangles),
+        _address(corners) if is_double else None,
     )
     return mesh, (corners, words)
 
@@ -1142,7 +1260,12 @@ def _worlds_of_instances(world: Array, shape: tuple[int, ...]) -> Optional[NDArr
     return worlds
 
 
-def _rows(array: NDArray[np.float32]) -> int:
+def _type_of(array: NDArray[Any]) -> str:
+    """What the names of functions that take such rows end with."""
+    return "64" if array.dtype == DOUBLE else ""
+
+
+def _rows(array: NDArray[Any]) -> int:
     return word("the number of primitives", array.size // array.shape[-1])
 
 
@@ -1152,11 +1275,26 @@ def _stats(scene: Handle) -> _structs.SceneStats:
     return stats
 
 
-def _given(scene: Handle, rays: Array, directions: Array, t_min: Array, t_max: Array) -> Union[Rays, RaySet]:
-    """The arguments of a cast, as rays of one kind or the other."""
+def _given_floats(scene: Handle, rays: Array, directions: Array, t_min: Array, t_max: Array) -> Union[Rays, RaySet]:
+    """The arguments of a call that takes float32 alone."""
     if isinstance(rays, RaySet):
         return _alone(rays, directions, t_min, t_max)
     return Rays(rays, directions, t_min, t_max, lambda: _range(scene))
+
+
+def _is_double(given: Union[Rays, RaySet]) -> bool:
+    return isinstance(given, Rays) and given.is_double
+
+
+def _cast_doubles(query: str) -> Callable[..., int]:
+    """A cast of rays in float64, as the library's functions for float32 are called."""
+    number = index_of("query", query, _library.QUERIES)
+
+    def cast_them(scene: int, rays: int, n: int, results: int, options: Any) -> int:
+        source, to = _structs.Source(n=n, rays64=rays), _structs.Results(results)
+        return library.slab_cast(scene, number, byref(source), byref(to), options) if n else 0
+
+    return cast_them
 
 
 def _alone(rays: RaySet, directions: Array, t_min: Array, t_max: Array) -> RaySet:
@@ -1173,10 +1311,15 @@ def _room(query: str, given: Union[Rays, RaySet], dtype: np.dtype[Any]) -> NDArr
         raise no_room(f"the results of {query}", given.size) from None
 
 
-def _range(scene: Handle) -> NDArray[np.float32]:
+def _range(scene: Handle) -> NDArray[np.float64]:
     """The scene's bounds (2, 3)."""
-    stats = _stats(scene)
-    return np.array([stats.lower, stats.upper], FLOAT)
+    return _ends_of(_stats(scene))
+
+
+def _ends_of(stats: _structs.SceneStats) -> NDArray[np.float64]:
+    ends: NDArray[np.float64] = np.array([stats.lower, stats.upper], DOUBLE)
+    ends += stats.origin
+    return ends
 
 
 def _primitive_of(hit: Any) -> _structs.PrimitiveId:
@@ -1207,7 +1350,8 @@ def _lines_through(info: _structs.SceneStats) -> NDArray[np.float32]:
     """Points of lines along z, _LINES of them, evenly over the bounds."""
     side = int(_LINES**0.5)
     steps = (np.arange(side, dtype=np.float64) + 0.5) / side
-    x, y = (info.lower[k] + (info.upper[k] - info.lower[k]) * steps for k in (0, 1))
+    lower, upper = _ends_of(info)
+    x, y = (lower[k] + (upper[k] - lower[k]) * steps for k in (0, 1))
     return np.stack([*(v.ravel() for v in np.meshgrid(x, y)), np.zeros(_LINES)], axis=-1).astype(FLOAT)
 
 

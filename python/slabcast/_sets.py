@@ -307,11 +307,13 @@ class RaySet:
         return cls._made(_pointing(native, tables), tables, rows, columns)
 
 
-def source_of(rays: Union[RaySet, NDArray[np.float32]]) -> _structs.Source:
+def source_of(rays: Union[RaySet, NDArray[Any]]) -> _structs.Source:
     """Rays of either kind, as slab_cast takes them. They are to be kept meanwhile."""
     if isinstance(rays, RaySet):
         return _structs.Source(None, addressof(rays._native), rays._begin, rays.size)
-    return _structs.Source(rays.ctypes.data, None, 0, rays.size // 8)
+    if rays.dtype == FLOAT:
+        return _structs.Source(rays.ctypes.data, None, 0, rays.size // 8)
+    return _structs.Source(None, None, 0, rays.size // 8, rays.ctypes.data)
 
 
 def _pointing(native: Any, tables: tuple[Any, ...]) -> Any:
