@@ -248,27 +248,15 @@ static void what_waits_becomes_what_it_would_be(void **state) {
   (void)state;
 }
 
-/* Floats are of the world too, where they hold it. */
-static void floats_are_of_the_world(void **state) {
-  const double origin[3] = {4096.0, -8192.0, 1024.0};
-  const slab_sphere world = {{4100.0f, -8190.0f, 1020.0f}, 2.0f}, near = {{4.0f, 2.0f, -4.0f}, 2.0f};
-  const slab_plane floor = {{0.0f, 0.0f, 2.0f}, 2036.0f}, near_floor = {{0.0f, 0.0f, 2.0f}, -12.0f};
-  slab_context *context = harness_context();
-  slab_scene *a = harness_scene(context), *b = harness_scene(context);
-  assert_ok(slab_scene_origin(a, origin));
-  assert_ok(slab_scene_add_spheres(a, &world, 1, NULL, NULL));
-  assert_ok(slab_scene_add_spheres(b, &near, 1, NULL, NULL));
-  assert_ok(slab_scene_add_planes(a, &floor, 1, NULL, NULL));
-  assert_ok(slab_scene_add_planes(b, &near_floor, 1, NULL, NULL));
-  assert_ok(slab_scene_commit(a, NULL));
-  assert_ok(slab_scene_commit(b, NULL));
+/* Float rays around a place of a far scene, against those of the same near 0. */
+static void compare_floats(slab_scene *a, slab_scene *b, const double origin[3], const float around[3]) {
   answers far = {0}, want = {0};
   slab_ray rays[RAYS], moved[RAYS];
   random_state random = harness_seeded("floats");
   for (int i = 0; i < RAYS; i++) {
     rays[i] = (slab_ray){.t_max = INFINITY};
     for (int k = 0; k < 3; k++) {
-      rays[i].origin[k] = near.center[k] + (float)random_below(&random, 64) * 0.125f - 4.0f;
+      rays[i].origin[k] = around[k] + (float)random_below(&random, 64) * 0.125f - 4.0f;
       rays[i].direction[k] = (float)random_below(&random, 64) * 0.125f - 4.0f;
     }
     moved[i] = rays[i];
@@ -283,8 +271,61 @@ static void floats_are_of_the_world(void **state) {
   }
   answers_free(&far);
   answers_free(&want);
+}
+
+/* Floats are of the world too, where they hold it. */
+static void floats_are_of_the_world(void **state) {
+  const double origin[3] = {4096.0, -8192.0, 1024.0};
+  const slab_sphere world = {{4100.0f, -8190.0f, 1020.0f}, 2.0f}, near = {{4.0f, 2.0f, -4.0f}, 2.0f};
+  const slab_plane floor = {{0.0f, 0.0f, 2.0f}, 2036.0f}, near_floor = {{0.0f, 0.0f, 2.0f}, -12.0f};
+  slab_context *context = harness_context();
+  slab_scene *a = harness_scene(context), *b = harness_scene(context);
+  assert_ok(slab_scene_origin(a, origin));
+  assert_ok(slab_scene_add_spheres(a, &world, 1, NULL, NULL));
+  assert_ok(slab_scene_add_spheres(b, &near, 1, NULL, NULL));
+  assert_ok(slab_scene_add_planes(a, &floor, 1, NULL, NULL));
+  assert_ok(slab_scene_add_planes(b, &near_floor, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(a, NULL));
+  assert_ok(slab_scene_commit(b, NULL));
+  compare_floats(a, b, origin, near.center);
   slab_scene_destroy(a);
   slab_scene_destroy(b);
+  slab_context_destroy(context);
+  (void)state;
+}
+
+static slab_mesh square_of(const float vertices[12]) {
+  static const uint32_t indices[6] = {0, 1, 2, 2, 1, 3};
+  return (slab_mesh){.vertices = vertices, .vertex_count = 4, .indices = indices, .triangle_count = 2};
+}
+
+/* A mesh with indices and instances, all in floats, before the origin is known. */
+static void floats_that_were_added_before_count_from_the_origin(void **state) {
+  const double origin[3] = {4096.0, -8192.0, 1024.0};
+  const float v[12] = {0, 0, 0, 4, 0, 1, 0, 4, 0, 4, 4, 2}, around[3] = {2, 2, 2};
+  const float place[12] = {1, 0, 0, 3, 0, 1, 0, -1, 0, 0, 1, 2};
+  float far_v[12], far_place[12];
+  slab_context *context = harness_context();
+  slab_scene *a = harness_scene(context), *b = harness_scene(context), *model = harness_scene(context);
+  for (int k = 0; k < 12; k++) {
+    far_v[k] = v[k] + (float)origin[k % 3];
+    far_place[k] = k % 4 == 3 ? place[k] + (float)origin[k / 4] : place[k];
+  }
+  const slab_mesh far = square_of(far_v), near = square_of(v);
+  const slab_box box = {{-1, -1, -1}, {1, 2, 1}};
+  assert_ok(slab_scene_add_boxes(model, &box, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(model, NULL));
+  assert_ok(slab_scene_add_mesh(a, &far, NULL, NULL));
+  assert_ok(slab_scene_add_mesh(b, &near, NULL, NULL));
+  assert_ok(slab_scene_add_instances(a, model, far_place, 1, NULL, NULL));
+  assert_ok(slab_scene_add_instances(b, model, place, 1, NULL, NULL));
+  assert_ok(slab_scene_origin(a, origin));
+  assert_ok(slab_scene_commit(a, NULL));
+  assert_ok(slab_scene_commit(b, NULL));
+  compare_floats(a, b, origin, around);
+  slab_scene_destroy(a);
+  slab_scene_destroy(b);
+  slab_scene_destroy(model);
   slab_context_destroy(context);
   (void)state;
 }
@@ -500,6 +541,7 @@ int main(void) {
       cmocka_unit_test(the_first_commit_takes_the_middle),
       cmocka_unit_test(what_waits_becomes_what_it_would_be),
       cmocka_unit_test(floats_are_of_the_world),
+      cmocka_unit_test(floats_that_were_added_before_count_from_the_origin),
       cmocka_unit_test(sets_and_points_are_of_the_world),
       cmocka_unit_test(packed_scenes_keep_their_origin),
       cmocka_unit_test(rays_from_afar_hit_where_they_should),

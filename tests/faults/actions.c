@@ -509,6 +509,25 @@ static slab_status run_check(world *w) {
                     w->results, w->action->with.query == SLAB_ALL ? w->offsets : NULL, &options, (void *)w->outcome);
 }
 
+/* The answers are those of other rays: all are compared, and the report says so. Rays of a set are made first. */
+static slab_status run_check_cast(world *w) {
+  static slab_ray64 rays64[CHECKED];
+  const float *table = (const float *)(const void *)w->rays;
+  const slab_rays set = slab_rays_directions(table, 4, table + 2, CHECKED / 4);
+  for (size_t i = 0; i < CHECKED; i++) {
+    const slab_ray *r = &w->rays[i];
+    rays64[i] = (slab_ray64){.t_min = r->t_min, .t_max = r->t_max};
+    for (int k = 0; k < 3; k++) {
+      rays64[i].origin[k] = r->origin[k];
+      rays64[i].direction[k] = r->direction[k];
+    }
+  }
+  const bool of_set = w->action->with.many != 0;
+  const slab_source source = {.set = of_set ? &set : NULL, .rays64 = of_set ? NULL : rays64, .n = CHECKED};
+  const slab_results results = {.memory = w->results, .offsets = w->offsets};
+  return slab_check_cast(w->scene, w->action->with.query, &source, &results, NULL, (void *)w->outcome);
+}
+
 /* Enough for several threads. */
 static slab_status run_segments(world *w) {
   enum { SEGMENTS = 40000 };
@@ -990,6 +1009,8 @@ const action actions[] = {
     CHECK("closest", SLAB_CLOSEST),
     {.name = "slab_check, many", .begin = begin_results, .run = run_check, .with = {.many = 1}},
     {.name = "slab_check, masks and after", .begin = begin_results, .run = run_check, .with = {.many = 1, .own = 1}},
+    {.name = "slab_check_cast, doubles", .begin = begin_results, .run = run_check_cast},
+    {.name = "slab_check_cast, set", .begin = begin_results, .run = run_check_cast, .with = {.many = 1}},
     CHECK("distance", SLAB_DISTANCE),
     CHECK("any", SLAB_ANY),
     CHECK("count", SLAB_COUNT),
