@@ -8,7 +8,7 @@
 #include "program/verify/verify.h"
 #include "sets/far_scene.h"
 
-enum { RAYS_MOST = 512, SHAPES = 12 };
+enum { RAYS_MOST = 512, SHAPES = 40 };
 
 /* A cast of rays of doubles. */
 typedef struct far_cast {
@@ -31,9 +31,11 @@ static slab_status make_scene(verify_run *run, random_state *random, slab_contex
   slab_status status = far_scene_open(f, context, random_bits(random), false);
   for (int k = 0; k < 3; k++) f->origin[k] = far_coordinate(random);
   if (status == SLAB_OK) status = slab_scene_origin(f->far, f->origin);
-  for (int kind = SLAB_PLANE; status == SLAB_OK && kind <= SLAB_TRIANGLE; kind++)
-    status = far_scene_add(f, (slab_shape)kind, kind == SLAB_PLANE ? 1 : SHAPES + random_below(random, 2), NULL);
-  if (status == SLAB_OK && run->batch % 3 == 0) status = far_scene_place(f, context, 4, NULL);
+  if (status == SLAB_OK && random_below(random, 4) == 0)
+    status = far_scene_add(f, SLAB_PLANE, 1, NULL); /* it hides much */
+  for (int kind = SLAB_SPHERE; status == SLAB_OK && kind <= SLAB_TRIANGLE; kind++)
+    status = far_scene_add(f, (slab_shape)kind, SHAPES + random_below(random, 2), NULL);
+  if (status == SLAB_OK && random_below(random, 3) == 0) status = far_scene_place(f, context, 4, NULL);
   return status == SLAB_OK ? far_scene_commit(f) : status;
 }
 
