@@ -27,7 +27,7 @@ static double far_coordinate(random_state *random) {
   return FAR_STEP * floor(size / FAR_STEP) * (random_below(random, 2) == 0 ? 1.0 : -1.0);
 }
 
-static slab_status make_scene(verify_run *run, random_state *random, slab_context *context, far_scene *f) {
+static slab_status make_scene(random_state *random, slab_context *context, far_scene *f) {
   slab_status status = far_scene_open(f, context, random_bits(random), false);
   for (int k = 0; k < 3; k++) f->origin[k] = far_coordinate(random);
   if (status == SLAB_OK) status = slab_scene_origin(f->far, f->origin);
@@ -68,13 +68,21 @@ static slab_status cast_far(verify_run *run, slab_scene *scene, far_cast *c) {
   return count > 0 ? slab_cast(scene, c->query, &source, &c->results, &c->options) : SLAB_OK;
 }
 
+/* With the ray in double, which is another than that of run->rays. */
+static void fail_far(verify_run *run, uint64_t wrong, const far_cast *c, const slab_check_report *report) {
+  const slab_ray64 *r = &c->rays[report->first];
+  verify_fail(run, wrong, NULL, "%s: %s; the ray: origin %a %a %a, direction %a %a %a, t %a to %a",
+              answer_name(c->query), report->text, r->origin[0], r->origin[1], r->origin[2], r->direction[0],
+              r->direction[1], r->direction[2], r->t_min, r->t_max);
+}
+
 static int check_far(verify_run *run, slab_scene *scene, const far_cast *c) {
   const slab_source source = {.rays64 = c->rays, .n = c->n};
   slab_check_report report;
   const slab_status status = slab_check_cast(scene, c->query, &source, &c->results, &c->options, &report);
   if (status != SLAB_OK) return verify_status(run, status);
   const uint64_t wrong = report.mismatches + report.oracle_wrong;
-  if (wrong > 0) verify_fail(run, wrong, &run->rays[report.first], "%s: %s", answer_name(c->query), report.text);
+  if (wrong > 0) fail_far(run, wrong, c, &report);
   verify_figure_add(run, FIGURE_COUNT, "judged", (double)report.oracle_rays);
   verify_figure_add(run, FIGURE_COUNT, "undecided", (double)report.oracle_undecided);
   run->tally->cases += c->n;
@@ -159,7 +167,7 @@ int verify_far(verify_run *run, random_state *random, size_t n) {
   const bool is_wide = run->batch % 2 == 0 && run->wide[SLAB_TRAVERSAL_AUTO] != NULL;
   const slab_query query = (slab_query)(run->batch / 2 % ANSWER_QUERIES);
   slab_context *context = is_wide ? run->wide[SLAB_TRAVERSAL_AUTO] : run->compressed;
-  int code = verify_status(run, make_scene(run, random, context, &f));
+  int code = verify_status(run, make_scene(random, context, &f));
   for (size_t i = 0; i < n; i++) run->skip[i] = adversarial_skip(random);
   far_cast c = {.query = query, .n = n, .rays = rays, .options = adversarial_options(random, run->skip)};
   if (code == EXIT_DONE) {
