@@ -18,17 +18,16 @@ bool reference_is_moved(const slab_scene_stats *s) {
 
 /* ---- the float ray ---- */
 
-/* So that the largest component times 2^e is in [1, 2); 2^e and 2^-e are normal. */
+static double largest_of(const double d[3]) { return fmax(fmax(fabs(d[0]), fabs(d[1])), fabs(d[2])); }
+
+/* So that the largest component times 2^e is in [1, 2), where it is a length that directions may have. */
 static int scale_of(const double d[3]) {
-  double largest = 0.0;
   int exponent;
-  for (int k = 0; k < 3; k++)
-    if (fabs(d[k]) > largest) largest = fabs(d[k]);
-  if (largest == 0.0) return 1022;
-  if (isinf(largest)) return -1022;
-  (void)frexp(largest, &exponent);
-  return exponent < -1021 ? 1022 : exponent > 1023 ? -1022 : 1 - exponent;
+  (void)frexp(largest_of(d), &exponent);
+  return 1 - exponent;
 }
+
+static bool is_length(double largest) { return largest >= 0x1p-960 && largest <= 0x1p960; }
 
 /* The scene's finite bounds; 0 where there are none. */
 static void bounds_of(const slab_scene_stats *s, double lower[3], double upper[3], double *around) {
@@ -86,7 +85,7 @@ static float at_least(double a, double b) {
 reference_line reference_line_of(const slab_scene_stats *s, const slab_ray64 *given) {
   reference_line line = {.given = *given, .exponent = scale_of(given->direction), .doubles = true};
   double lower[3], upper[3], around, p[3], d[3];
-  bool valid = true;
+  bool valid = is_length(largest_of(given->direction));
   bounds_of(s, lower, upper, &around);
   for (int k = 0; k < 3; k++) {
     p[k] = given->origin[k] - s->origin[k];

@@ -455,6 +455,29 @@ static void invalid_rays_are_told(void **state) {
   (void)state;
 }
 
+/* Of directions that t in double can be told for. */
+static void lengths_of_directions_have_an_end(void **state) {
+  static const double lengths[] = {0x1p-960, 0x1p960, 0x1.8p-961, 0x1.8p960};
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_of(context, &(slab_sphere64){{1e6, 0, 0}, 1.0}, 1);
+  assert_ok(slab_scene_commit(scene, NULL));
+  for (int k = 0; k < 4; k++) {
+    const slab_ray64 ray = {{1e6, 0, 5}, 0, {0, 0, -lengths[k]}, INFINITY};
+    const slab_source source = {.rays64 = &ray, .n = 1};
+    slab_hit64 hit;
+    slab_results results = {.memory = &hit};
+    assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &results, NULL));
+    harness_count(1);
+    if (k < 2)
+      assert_true(hit.t == 4.0 / lengths[k]);
+    else
+      assert_int_equal(hit.primitive, SLAB_INVALID);
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  (void)state;
+}
+
 /* The next hits after some, page by page, by the order that results report. */
 static void after_takes_the_order(void **state) {
   far_scene f;
@@ -546,6 +569,7 @@ int main(void) {
       cmocka_unit_test(packed_scenes_keep_their_origin),
       cmocka_unit_test(rays_from_afar_hit_where_they_should),
       cmocka_unit_test(invalid_rays_are_told),
+      cmocka_unit_test(lengths_of_directions_have_an_end),
       cmocka_unit_test(after_takes_the_order),
       cmocka_unit_test(what_is_wrong_is_named),
   };
