@@ -459,9 +459,12 @@ static void float_rays_of_a_far_scene_are_checked(void **state) {
   assert_ok(slab_closest(w->scene.far, w->floats, FAR_RAYS, hits, NULL));
   assert_ok(slab_check(w->scene.far, SLAB_CLOSEST, w->floats, FAR_RAYS, hits, NULL, NULL, &report));
   assert_string_equal(report.text, "");
-  hits[7].t += 1.0f;
+  size_t ray = 0;
+  while (ray < FAR_RAYS && hits[ray].primitive >= SLAB_INVALID) ray++;
+  assert_true(ray < FAR_RAYS);
+  hits[ray].t += 1.0f;
   assert_ok(slab_check(w->scene.far, SLAB_CLOSEST, w->floats, FAR_RAYS, hits, NULL, NULL, &report));
-  assert_found(&report, 7);
+  assert_found(&report, ray);
   close_far(w);
   (void)state;
 }
@@ -505,6 +508,27 @@ static void rays_of_sets_are_checked(void **state) {
     const slab_source source = {.set = &sets[s], .first = s == 3 ? 4 : 0, .n = s == 3 ? 12 : s == 0 ? 2 : 4};
     flip_far(w, s % 2 == 0 ? SLAB_NEAREST : SLAB_ALL, &source, 0);
   }
+  close_far(w);
+  (void)state;
+}
+
+/* Rays of doubles begin after the order of a hit, and the check does too. */
+static void far_hits_after_others_are_checked(void **state) {
+  far_world *w = open_far(__func__);
+  slab_hit64 hits[FAR_RAYS];
+  slab_short_hit after[FAR_RAYS];
+  slab_check_report report;
+  const slab_source source = {.rays64 = w->far, .n = FAR_RAYS};
+  const slab_cast_options options = {.after = after};
+  slab_results results = {.memory = hits};
+  assert_ok(slab_cast(w->scene.far, SLAB_CLOSEST, &source, &results, NULL));
+  for (size_t i = 0; i < FAR_RAYS; i++) after[i] = (slab_short_hit){hits[i].order, hits[i].primitive, hits[i].geometry};
+  assert_ok(slab_cast(w->scene.far, SLAB_CLOSEST, &source, &results, &options));
+  assert_ok(slab_check_cast(w->scene.far, SLAB_CLOSEST, &source, &results, &options, &report));
+  assert_string_equal(report.text, "");
+  assert_ok(slab_check_cast(w->scene.far, SLAB_CLOSEST, &source, &results, NULL, &report));
+  assert_true(report.mismatches > FAR_RAYS / 8);
+  harness_count(2 * FAR_RAYS);
   close_far(w);
   (void)state;
 }
@@ -563,6 +587,7 @@ int main(void) {
       cmocka_unit_test(float_rays_of_a_far_scene_are_checked),
       cmocka_unit_test(the_oracle_judges_t_of_the_world),
       cmocka_unit_test(rays_of_sets_are_checked),
+      cmocka_unit_test(far_hits_after_others_are_checked),
       cmocka_unit_test(sources_that_cannot_be_checked_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
