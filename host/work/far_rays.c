@@ -91,7 +91,8 @@ ALWAYS_INLINE long4 is_near(const far_frame *f, const double4 p[3]) {
 ALWAYS_INLINE bool are_all(long4 a) { return (a[0] & a[1] & a[2] & a[3]) != 0; }
 
 /* p + t d is on the line where it enters the bounds, or is nearest to their middle where it misses them; t is 0 where p
- * is near. Where a product is NaN, p is on a plane that d is parallel to, and the plane is no bound. */
+ * is near. Where a product is NaN, p is on a plane of the bounds that d is parallel to: that counts as no bound, or as
+ * a miss, by the sign of a zero. Either is a place near enough. */
 ALWAYS_INLINE double4 begin_of(const far_frame *f, const double4 p[3], const double4 d[3], long4 near_already) {
   double4 enter = all4(-INFINITY), leave = all4(INFINITY), along = all4(0.0), square = all4(0.0);
   for (int k = 0; k < 3; k++) {

@@ -66,6 +66,7 @@ static void assert_same_line(const far_source *from, const far_lines *lines, con
   float a[8], b[8];
   memcpy(a, &rays[i], sizeof a);
   memcpy(b, &want->ray, sizeof b);
+  if (isnan(a[0]) && isnan(b[0])) return; /* invalid: its other numbers say nothing */
   for (int k = 0; k < 8; k++)
     if (!same_float(a[k], b[k]))
       fail_msg("ray %zu (%a %a %a, %a %a %a, %a to %a): number %d is %a, the reference has %a", i,
