@@ -202,10 +202,12 @@ def places_of(parts: Parts, arrays: list[Any]) -> dict[str, Any]:
 
 
 def tell_far(places: dict[str, Any], origin: tuple[float, float, float]) -> None:
-    """Warns of places in float64 that are too far from the origin of their scene."""
+    """Warns of places in float64 for which the origin of their scene is of no use: they are nearly as far from there as
+    from 0."""
     for name, array in places.items():
-        ends = range_of(array) - origin
-        if are_far(ends):
+        given = range_of(array)
+        ends = given - origin
+        if are_far(ends) and _reach_of(ends) * LOSS > _reach_of(given) * EPSILON:
             most, size = EPSILON * _reach_of(ends), size_of(ends)
             warn(
                 PrecisionWarning,

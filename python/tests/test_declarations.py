@@ -38,6 +38,9 @@ RESULTS = {
     "slab_hit": slabcast.HIT,
     "slab_short_hit": slabcast.SHORT_HIT,
     "slab_interval": slabcast.INTERVAL,
+    "slab_hit64": slabcast.HIT64,
+    "slab_short_hit64": slabcast.SHORT_HIT64,
+    "slab_interval64": slabcast.INTERVAL64,
     "slab_sum": _records.SUM,
 }
 ENUMS = {
@@ -143,6 +146,8 @@ TAKEN = [
     'scene.program("").kernel("sky", scene)(None, (4, 4), np.float32(1), None, local_size=(2, 2)).wait()',
     "scene.any(np.zeros((2, 8)), mask=np.ones(2, np.uint32), after=scene.nearest(np.zeros((2, 8))))",
     "scene.set_worlds(2)",
+    "scene.origin = [5.4e6, 0, 0]",
+    "print(slabcast.Scene(origin=np.zeros(3)).origin, scene.distance(np.zeros((2, 8)), double=True).dtype)",
     "scene.add_instances(scene, np.zeros((scene.worlds, 3, 4)), world=[1, 2])",
     "scene.any(np.zeros((2, 8)), world=np.ones(2, np.uint32))",
     "print(hits.t, slabcast.is_hit(hits))",
@@ -161,6 +166,7 @@ REFUSED = [
     "scene.add_mesh(np.zeros((3, 3)), 3)",
     'scene.commit("often")',
     "scene.worlds = 2",
+    "scene.any(np.zeros(8), double='no')",
     "scene.add_planes([0, 0, 1], 1, world=[1, 2])",
     'scene.check("first", np.zeros(8), hits)',
     'scene.any(np.zeros(8), cull="all")',
