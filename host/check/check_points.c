@@ -156,7 +156,8 @@ slab_status slab_check_points(slab_scene *scene, slab_point_query query, const f
   slab_status status = check_arguments(scene, &c, report);
   if (status == SLAB_OK) status = scene_enter(scene, c.all.function, &reading);
   if (status != SLAB_OK) return status;
-  status = check_worlds(c.all.function, reading.scene, n, c.options.worlds);
+  status = far_refuse_moved(c.all.function, &reading.scene->stats);
+  if (status == SLAB_OK) status = check_worlds(c.all.function, reading.scene, n, c.options.worlds);
   if (status == SLAB_OK) status = check_is_rigid(c.all.function, query, reading.scene);
   if (status == SLAB_OK && query == SLAB_WINDING_NUMBERS)
     status = boundary_get(c.all.function, reading.scene, &c.boundary);

@@ -741,7 +741,8 @@ slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_
   slab_status status = check_arguments(scene, ray, options, explanation, steps, capacity, count);
   if (status == SLAB_OK) status = scene_enter(scene, "slab_explain", &reading);
   if (status != SLAB_OK) return status;
-  status = find_levels(reading.scene, id, &way);
+  status = far_refuse_moved("slab_explain", &reading.scene->stats);
+  if (status == SLAB_OK) status = find_levels(reading.scene, id, &way);
   if (status == SLAB_OK && options != NULL) status = check_worlds("slab_explain", reading.scene, 1, options->worlds);
   if (status == SLAB_OK) explain(&way, id, ray, options, &w, explanation);
   scene_leave(&reading);

@@ -359,6 +359,9 @@ static void sets_and_points_are_of_the_world(void **state) {
   assert_true(found.distance == 6.0f && found.point[2] == 1022.0f && found.point[0] == 4100.0f);
   assert_ok(slab_signed_distances(scene, world.center, 1, &distance, NULL));
   assert_true(distance == -2.0f);
+  slab_check_report report;
+  assert_status(slab_check_points(scene, SLAB_CLOSEST_POINTS, from, 1, &found, NULL, &report), SLAB_UNSUPPORTED);
+  assert_mentions("4096, -8192, 1024");
   assert_ok(slab_winding(scene, world.center, 1, &winding, NULL));
   assert_int_equal(winding, 1);
   harness_count(3);
