@@ -177,7 +177,7 @@ for _name, _arguments in {
     "signed_distances": _points,
     "winding_numbers": _points,
     "check_points": (c_void_p, c_int, *_points[1:], POINTER(CheckReport)),
-    "check": (c_void_p, c_int, c_void_p, c_size_t, c_void_p, c_void_p, _cast, POINTER(CheckReport)),
+    "check_cast": (c_void_p, c_int, POINTER(Source), POINTER(Results), _cast, POINTER(CheckReport)),
     "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),
     "cast": (c_void_p, c_int, POINTER(Source), POINTER(Results), _cast),
     "rays_write": (c_void_p, POINTER(Rays), c_uint64, c_size_t, c_void_p),

@@ -36,7 +36,7 @@ from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
 from ._geometry import box_rows, mesh_arrays, obb_rows, place_rows, plane_rows, sphere_rows
 from ._host_memory import place_of
-from ._library import Handle, InvalidArgument, InvalidState, Unsupported, flag, index_of, library, must, word
+from ._library import Handle, InvalidArgument, InvalidState, flag, index_of, library, must, word
 from ._life import Life, placing
 from ._options import (
     Array,
@@ -922,37 +922,26 @@ class Scene(Life):
         scene = self._committed()
         number = index_of("query", query, _library.QUERIES)
         given = self._given(scene, rays, directions, t_min, t_max, named)
-        if _is_double(given):
-            raise Unsupported("check takes rays of float32, and the results of their casts; these are cast in double")
         array, report = given.array(), _structs.CheckReport()
-        n = array.size // 8
+        doubles, n = _is_double(given), array.size // 8
+        types = _DOUBLES if doubles else {}
+        to = _structs.Results()
         if query == "all":
             offsets, hits = results
             _is_result("offsets", offsets, np.dtype("u8"), (n + 1,))
             if offsets[0] or (offsets[1:] < offsets[:-1]).any():
                 raise InvalidArgument("offsets do not grow from 0")
-            _is_result("hits", hits, HIT, (int(offsets[-1]),))
+            _is_result("hits", hits, types.get(query, HIT), (int(offsets[-1]),))
+            to.offsets, to.capacity = cast(_address(offsets), POINTER(c_uint64)), int(offsets[-1])
         else:
-            offsets, hits = None, results
-            _is_result("results", hits, _RESULTS[query][1], array.shape[:-1])
-        must(
-            self._call(
-                named,
-                array.shape[:-1],
-                lambda native: library.slab_check(
-                    scene.pointer,
-                    number,
-                    _address(array),
-                    n,
-                    _address(hits),
-                    None if offsets is None else _address(offsets),
-                    native,
-                    byref(report),
-                ),
-                max_hits,
-                0,
-            )
-        )
+            hits = results
+            _is_result("results", hits, types.get(query, _RESULTS[query][1]), array.shape[:-1])
+        to.memory = _address(hits)
+        source = _structs.Source(n=n)
+        setattr(source, "rays64" if doubles else "rays", _address(array))
+        given_to = scene.pointer, number, byref(source), byref(to)
+        check = lambda native: library.slab_check_cast(*given_to, native, byref(report))  # noqa: E731
+        must(self._call(named, array.shape[:-1], check, max_hits, 0))
         values = {name: getattr(report, name) for name in CheckReport._fields}
         return CheckReport(**{**values, "text": report.text.decode()})
 

@@ -343,11 +343,6 @@ def test_what_is_still_rounded_is_told(far, scene):
 REFUSED = [
     (lambda s: s.sums(ORIGINS[None], DOWN), slabcast.Unsupported, "sums of t"),
     (lambda s: s.histogram(ORIGINS[None], DOWN, bins=3, range=(0, 1)), slabcast.Unsupported, "sums of t"),
-    (
-        lambda s: s.check("closest", ORIGINS, s.closest(ORIGINS, DOWN), DOWN),
-        slabcast.Unsupported,
-        "check takes rays of",
-    ),
     (lambda s: s.any(ORIGINS, DOWN, double="yes"), slabcast.InvalidArgument, "double is 'yes'"),
     (
         lambda s: s.any(slabcast.RaySet.pairs((0, 0, 0), (0, 0, 1)), double=True),
@@ -380,3 +375,21 @@ def test_what_cannot_be_is_refused(far, call, error, told):
     with pytest.raises(error, match=told):
         call(far)
     assert np.abs(far.distance(ORIGINS, DOWN) - FALL).max() < OFF
+
+
+@pytest.mark.parametrize("query", [*RESULTS, "all"])
+def test_casts_in_double_are_checked(far, query):
+    results = getattr(far, query)(ORIGINS, DOWN)
+    assert far.check(query, ORIGINS, results, DOWN).mismatches == 0
+    hits = results[1] if query == "all" else results
+    if hits.dtype == bool:
+        hits[3] = not hits[3]
+    else:
+        hits.view("u1").reshape(len(hits), -1)[3, 0] ^= 1
+    report = far.check(query, ORIGINS, results, DOWN)
+    assert report.mismatches == 1 and report.text.startswith(("ray 3", "hit 0 of ray 3"))
+
+
+def test_float32_is_checked_in_a_far_scene(far):
+    origins, down = ORIGINS.astype("f4"), DOWN.astype("f4")
+    assert far.check("closest", origins, far.closest(origins, down), down).mismatches == 0

@@ -422,7 +422,7 @@ def test_a_check_is_told_of_and_ended_as_a_cast_is():
     results, told = np.zeros(len(rays), np.bool_), []
     assert scene.check("any", rays[:50], results[:50], progress=lambda *done: told.append(done)).rays == 50
     assert told[-1] == (50, 50) and told == sorted(told)
-    with pytest.raises(slabcast.Cancelled, match="slab_check: cancelled after"):
+    with pytest.raises(slabcast.Cancelled, match="slab_check_cast: cancelled after"):
         scene.check("any", rays, results, progress=lambda done, total: True)
     for few in (rays, rays[:3000]):  # which takes seconds too
         interrupt_soon()
