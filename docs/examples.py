@@ -684,6 +684,42 @@ def deviation(work: Path) -> None:
     save("deviation", picture, label)
 
 
+def far_sight(work: Path) -> None:
+    printed = python("far_sight", str(work / "sight.npz"))
+    sight, example = np.load(work / "sight.npz"), runpy.run_path(str(ROOT / "python/examples/far_sight.py"))
+    side, picture = int(sight["side"]), night()
+    boxes, pixels = (
+        {"map": (120, 52, 560, 492), "globe": (740, 52, 1180, 492)},
+        np.linspace(0, side - 1, 440).astype(int),
+    )
+    stops = (0x23304D, 0x3D5C78), (0xC98B2B, 0xFFE9A8)
+    for name, vertices in ("map", example["hills"](side)[0]), ("globe", example["sea"](side)[0]):
+        flat = lambda values: values.reshape(side, side)[np.ix_(pixels, pixels)]  # noqa: E731
+        height = flat(vertices[:, 2]) if name == "map" else np.zeros((440, 440))
+        slope = np.gradient(height)[0] - np.gradient(height)[1]
+        share = 0.5 + np.clip(slope / 30, -0.5, 0.5) if name == "map" else np.full(height.shape, 0.5)
+        is_hidden, is_wrong = flat(sight[f"{name}_hidden"]), flat(sight[f"{name}_hidden"] != sight[f"{name}_rounded"])
+        colors = np.where(is_hidden[..., None], ramp(share, *stops[0]), ramp(share, *stops[1]))
+        colors[is_wrong] = color(0xE8305A)
+        # x, or east, goes to the right, y, or north, upwards
+        colors = colors.transpose(1, 0, 2)[::-1] if name == "map" else colors[::-1]
+        put(picture, colors, *boxes[name][:2])
+
+    def label(draw):
+        across = example["STEP"] * (side - 1) / 1000, 2 * np.radians(example["ANGLE"]) * example["RADIUS"] / 1000
+        titles = "Which places see a tower, on a map in UTM", "On the globe, beyond whose curve none does"
+        for name, wide, title, line in zip(boxes, across, titles, printed.splitlines()):
+            axes = Axes(boxes[name], (0, wide), (0, wide))
+            ticks = {x: f"{x:g}" for x in range(0, int(wide) + 1, 2 if name == "map" else 20)}
+            axes.draw(draw, ticks, ticks, title, "km")
+            draw.ellipse([axes.box[0] + 216, axes.box[1] + 216, axes.box[0] + 224, axes.box[1] + 224], "white", "black")
+            draw.text(
+                (axes.box[0], 532), line.split("; ")[1].replace("wrong", "wrong in float32"), (232, 80, 110), FONT
+            )
+
+    save("far_sight", picture, label)
+
+
 def legged_robots(work: Path) -> None:
     """All robots stand on the terrain; what one of them sees is drawn over it."""
     python("legged_robots", str(work / "scans.npz"))
@@ -732,6 +768,7 @@ def legged_robots(work: Path) -> None:
 
 PICTURES = {
     "legged_robots": legged_robots,
+    "far_sight": far_sight,
     "lidar": lidar,
     "sight_lines": sight_lines,
     "sky_exposure": sky_exposure,

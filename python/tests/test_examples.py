@@ -1,5 +1,6 @@
 """The examples, run small: what they write, against brute force in float64, winding numbers and known view factors."""
 
+import re
 import runpy
 import subprocess
 import sys
@@ -126,6 +127,36 @@ def test_legged_robots_see_the_terrain_and_their_crate_alone(tmp_path):
         of_body += np.count_nonzero(scene.distance(rays).reshape(-1) < expected)
     assert of_crate > 100 and of_body > 1000  # which masks hide
     assert (np.abs(scans["heights"] + 0.45) < 1).all()
+
+
+def test_far_sight_ends_at_the_horizon(tmp_path):
+    sight = example("far_sight")
+    printed = run("far_sight", tmp_path / "sight.npz", 201)
+    assert re.search(r"^map: 40401 places, \d+ see the tower, .* km at most; \d+ wrong$", printed, re.M)
+    results = np.load(tmp_path / "sight.npz")
+    vertices, up = sight["sea"](201)
+    arc = sight["RADIUS"] * np.arccos(np.clip(up @ up[len(up) // 2], -1, 1))
+    horizon = sum(sight["RADIUS"] * np.arccos(1 / (1 + h / sight["RADIUS"])) for h in (sight["TOWER"], sight["EYE"]))
+    hidden = results["globe_hidden"]
+    assert not hidden[arc < horizon - 600].any() and hidden[arc > horizon + 600].all()  # a place is 500 m from the next
+    # on the map, by heights along each line
+    vertices, _ = sight["hills"](201)
+    heights, middle = vertices[:, 2].reshape(201, 201), 100
+    top = heights[middle, middle] + sight["TOWER"]
+    for i, j in ((0, 0), (30, 170), (100, 20), (180, 90), (60, 110)):
+        eye, along = heights[i, j] + sight["EYE"], np.linspace(0.02, 0.98, 400)
+        x, y = i + (middle - i) * along, j + (middle - j) * along
+        a, b = x.astype(int), y.astype(int)
+        u, v = x - a, y - b
+        corner = lambda da, db: heights[a + da, b + db]  # noqa: B023, E731
+        ground = np.where(
+            u >= v,
+            corner(0, 0) + u * (corner(1, 0) - corner(0, 0)) + v * (corner(1, 1) - corner(1, 0)),
+            corner(0, 0) + v * (corner(0, 1) - corner(0, 0)) + u * (corner(1, 1) - corner(0, 1)),
+        )
+        room = (eye + (top - eye) * along - ground).min()
+        if abs(room) > 0.5:
+            assert results["map_hidden"][i * 201 + j] == (room < 0)
 
 
 def test_lidar_sees_what_brute_force_hits(tmp_path):
