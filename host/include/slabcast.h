@@ -873,6 +873,17 @@ SLAB_API slab_status slab_points_within(slab_scene *, const float *points, size_
                                         const slab_point_options *);
 /** @} */
 
+/** slab_closest_point of a point in double. */
+typedef struct slab_closest_point64 {
+  double point[3];    /**< the closest point */
+  float distance;     /**< as in slab_closest_point, and so are all that follow */
+  float u;            /**< triangle: weight of b; box and oriented box: the face */
+  float v;            /**< triangle: weight of c */
+  uint32_t feature;   /**< slab_feature */
+  uint32_t primitive; /**< as in slab_hit */
+  uint32_t geometry;  /**< as in slab_hit */
+} slab_closest_point64;
+
 /** @defgroup winding Inside or outside
  * How often surfaces surround points. docs/contract.md says what each answer means.
  *
@@ -914,6 +925,31 @@ SLAB_API slab_status slab_signed_distances(slab_scene *, const float *points, si
  * slab_winding. */
 SLAB_API slab_status slab_winding_numbers(slab_scene *, const float *points, size_t n, float *numbers,
                                           const slab_point_options *);
+/** @} */
+
+/** @name Points in double
+ * The calls without 64 in their names, of points of three doubles each: each coordinate less that of the scene's origin
+ * (slab_scene_origin) is rounded to float once. One beyond 2^60 then is invalid. They take 12 n bytes of memory
+ * meanwhile.
+ * @{ */
+/** SLAB_CLOSEST_POINTS. */
+SLAB_API slab_status slab_closest_points64(slab_scene *, const double *points, size_t n, slab_closest_point64 *results,
+                                           const slab_point_options *);
+/** SLAB_CLOSEST_DISTANCES. */
+SLAB_API slab_status slab_closest_distances64(slab_scene *, const double *points, size_t n, float *distances,
+                                              const slab_point_options *);
+/** SLAB_POINTS_WITHIN. */
+SLAB_API slab_status slab_points_within64(slab_scene *, const double *points, size_t n, uint8_t *within,
+                                          const slab_point_options *);
+/** SLAB_WINDING. */
+SLAB_API slab_status slab_winding64(slab_scene *, const double *points, size_t n, int32_t *windings,
+                                    const slab_point_options *);
+/** SLAB_SIGNED_DISTANCES. */
+SLAB_API slab_status slab_signed_distances64(slab_scene *, const double *points, size_t n, float *distances,
+                                             const slab_point_options *);
+/** SLAB_WINDING_NUMBERS. */
+SLAB_API slab_status slab_winding_numbers64(slab_scene *, const double *points, size_t n, float *numbers,
+                                            const slab_point_options *);
 /** @} */
 
 /** @defgroup programs Kernels of your own

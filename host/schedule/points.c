@@ -1,5 +1,6 @@
 /* The public calls that ask points. They go through the scheduler as casts do. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arithmetic.h"
 #include "base/status.h"
@@ -74,18 +75,41 @@ static slab_status ask_signs(asking *a, float *distances) {
   return status;
 }
 
-/* Points of the world as the scene's own. */
-static float *points_near(const double origin[3], const float *points, size_t n) {
+/* Points of the world, of either type. */
+typedef struct world_points {
+  const float *floats;   /* NULL: they are doubles */
+  const double *doubles; /* NULL: they are floats */
+} world_points;
+
+/* The same as the scene's own. */
+static float *points_near(const double origin[3], const world_points *p, size_t n) {
   float *near = malloc(3 * n * sizeof *near + 1);
-  for (size_t i = 0; near != NULL && i < 3 * n; i++) near[i] = (float)((double)points[i] - origin[i % 3]);
+  for (size_t i = 0; near != NULL && i < 3 * n; i++)
+    near[i] = (float)((p->doubles != NULL ? p->doubles[i] : (double)p->floats[i]) - origin[i % 3]);
   return near;
 }
 
-/* The reverse, of what was found. */
+/* The reverse, of what was found. A miss stays 0. */
 static void points_put(const double origin[3], slab_closest_point *found, size_t n) {
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < 3 && found[i].primitive < SLAB_INVALID; k++)
       found[i].point[k] = (float)((double)found[i].point[k] + origin[k]);
+}
+
+/* The same in double, in place, from the end on, since a slab_closest_point64 is larger. */
+static void points_put64(const double origin[3], void *found, size_t n) {
+  for (size_t i = n; i-- > 0;) {
+    slab_closest_point c;
+    memcpy(&c, (const slab_closest_point *)found + i, sizeof c);
+    slab_closest_point64 to = {.distance = c.distance,
+                               .u = c.u,
+                               .v = c.v,
+                               .feature = c.feature,
+                               .primitive = c.primitive,
+                               .geometry = c.geometry};
+    for (size_t k = 0; k < 3 && c.primitive < SLAB_INVALID; k++) to.point[k] = (double)c.point[k] + origin[k];
+    memcpy((slab_closest_point64 *)found + i, &to, sizeof to);
+  }
 }
 
 static slab_status ask_in(asking *a, slab_point_query query, void *results) {
@@ -94,68 +118,60 @@ static slab_status ask_in(asking *a, slab_point_query query, void *results) {
   return status == SLAB_OK && is_signed ? ask_signs(a, results) : status;
 }
 
-static slab_status ask_far(asking *a, slab_point_query query, void *results) {
+static slab_status ask_far(asking *a, slab_point_query query, const world_points *points, void *results) {
   const double *origin = a->scene->stats.origin;
-  float *near = points_near(origin, a->points, a->n);
+  float *near = points_near(origin, points, a->n);
   if (near == NULL) return fail_memory(3 * a->n * sizeof *near, "points");
   a->points = near;
   const slab_status status = ask_in(a, query, results);
-  if (status == SLAB_OK && query == SLAB_CLOSEST_POINTS) points_put(origin, results, a->n);
+  if (status == SLAB_OK && query == SLAB_CLOSEST_POINTS && points->doubles != NULL)
+    points_put64(origin, results, a->n);
+  else if (status == SLAB_OK && query == SLAB_CLOSEST_POINTS)
+    points_put(origin, results, a->n);
   free(near);
   return status;
 }
 
-static slab_status ask(const char *function, slab_point_query query, slab_scene *scene, const float *points, size_t n,
+static slab_status ask(const char *function, slab_point_query query, slab_scene *scene, world_points points, size_t n,
                        void *results, const slab_point_options *given) {
   static const slab_point_options none = {0};
   const slab_point_options *o = given != NULL ? given : &none;
   ARITHMETIC callers = arithmetic_begin();
   scene_reading reading;
-  const bool is_signed = query == SLAB_SIGNED_DISTANCES;
-  asking a = {function, .points = points, .n = n, .options = o, .callers = &callers, .total = is_signed ? 2 * n : n};
+  const bool is_signed = query == SLAB_SIGNED_DISTANCES, lacks_points = points.floats == NULL && points.doubles == NULL;
+  asking a = {function, .n = n, .options = o, .callers = &callers, .total = is_signed ? 2 * n : n};
   slab_status status = scene_check(scene, function);
   if (status == SLAB_OK) status = scene_enter(scene, function, &reading);
   if (status != SLAB_OK) return status;
   a.scene = reading.scene;
-  if (n > 0 && (points == NULL || results == NULL))
-    status = fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, points == NULL ? "points" : "the results array");
+  a.points = points.floats;
+  if (n > 0 && (lacks_points || results == NULL))
+    status = fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, lacks_points ? "points" : "the results array");
   if (status == SLAB_OK) status = check_point_options(function, query, n, o);
   if (status == SLAB_OK) status = check_worlds(function, a.scene, n, o->worlds);
   if (status == SLAB_OK) status = check_is_rigid(function, query, a.scene);
   if (status == SLAB_OK && query == SLAB_WINDING_NUMBERS) status = boundary_get(function, a.scene, &a.boundary);
-  if (status == SLAB_OK)
-    status = far_is_moved(&a.scene->stats) ? ask_far(&a, query, results) : ask_in(&a, query, results);
+  const bool is_far = points.doubles != NULL || far_is_moved(&a.scene->stats);
+  if (status == SLAB_OK) status = is_far ? ask_far(&a, query, &points, results) : ask_in(&a, query, results);
   scene_leave(&reading);
   if (status == SLAB_OK && o->invalid != NULL) *o->invalid = a.invalid;
   return status;
 }
 
-slab_status slab_closest_points(slab_scene *scene, const float *points, size_t n, slab_closest_point *results,
-                                const slab_point_options *options) {
-  return ask("slab_closest_points", SLAB_CLOSEST_POINTS, scene, points, n, results, options);
-}
-
-slab_status slab_closest_distances(slab_scene *scene, const float *points, size_t n, float *distances,
-                                   const slab_point_options *options) {
-  return ask("slab_closest_distances", SLAB_CLOSEST_DISTANCES, scene, points, n, distances, options);
-}
-
-slab_status slab_points_within(slab_scene *scene, const float *points, size_t n, uint8_t *within,
-                               const slab_point_options *options) {
-  return ask("slab_points_within", SLAB_POINTS_WITHIN, scene, points, n, within, options);
-}
-
-slab_status slab_winding(slab_scene *scene, const float *points, size_t n, int32_t *windings,
-                         const slab_point_options *options) {
-  return ask("slab_winding", SLAB_WINDING, scene, points, n, windings, options);
-}
-
-slab_status slab_signed_distances(slab_scene *scene, const float *points, size_t n, float *distances,
-                                  const slab_point_options *options) {
-  return ask("slab_signed_distances", SLAB_SIGNED_DISTANCES, scene, points, n, distances, options);
-}
-
-slab_status slab_winding_numbers(slab_scene *scene, const float *points, size_t n, float *numbers,
-                                 const slab_point_options *options) {
-  return ask("slab_winding_numbers", SLAB_WINDING_NUMBERS, scene, points, n, numbers, options);
-}
+/* Each query of points, in either type. */
+#define POINTS_OF(name, query, result, result64)                                                     \
+  slab_status slab_##name(slab_scene *scene, const float *points, size_t n, result *results,         \
+                          const slab_point_options *options) {                                       \
+    return ask("slab_" #name, query, scene, (world_points){points, NULL}, n, results, options);      \
+  }                                                                                                  \
+  slab_status slab_##name##64(slab_scene * scene, const double *points, size_t n, result64 *results, \
+                              const slab_point_options *options) {                                   \
+    return ask("slab_" #name "64", query, scene, (world_points){NULL, points}, n, results, options); \
+  }
+POINTS_OF(closest_points, SLAB_CLOSEST_POINTS, slab_closest_point, slab_closest_point64)
+POINTS_OF(closest_distances, SLAB_CLOSEST_DISTANCES, float, float)
+POINTS_OF(points_within, SLAB_POINTS_WITHIN, uint8_t, uint8_t)
+POINTS_OF(winding, SLAB_WINDING, int32_t, int32_t)
+POINTS_OF(signed_distances, SLAB_SIGNED_DISTANCES, float, float)
+POINTS_OF(winding_numbers, SLAB_WINDING_NUMBERS, float, float)
+#undef POINTS_OF

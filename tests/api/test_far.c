@@ -370,6 +370,62 @@ static void sets_and_points_are_of_the_world(void **state) {
   (void)state;
 }
 
+/* Points of the far scene find what those near zero find, bit by bit but for places. */
+static void points_in_double_are_those_near_zero(void **state) {
+  far_scene f;
+  enum { POINTS = 61 };
+  float near[3 * POINTS], distance[2][POINTS], number[2][POINTS];
+  double far[3 * POINTS];
+  slab_closest_point want[POINTS];
+  slab_closest_point64 got[POINTS];
+  uint8_t within[2][POINTS];
+  int32_t winding[2][POINTS];
+  open_pair(&f, harness_shared(SLAB_LAYOUT_WIDE), "points", true);
+  add_kinds(&f, SHAPES);
+  assert_ok(far_scene_commit(&f));
+  for (int i = 0; i < 3 * POINTS; i++) {
+    near[i] = (float)random_below(&f.random, 8192) * 0x1p-6f - 64.0f;
+    far[i] = near[i] + f.origin[i % 3];
+  }
+  far[3] = NAN, near[3] = NAN;
+  far[6] = 0x1p62, near[6] = 0x1p62f;
+  const slab_point_options some = {.radius = 9.0f};
+  assert_ok(slab_closest_points(f.near, near, POINTS, want, &some));
+  assert_ok(slab_closest_points64(f.far, far, POINTS, got, &some));
+  for (int i = 0; i < POINTS; i++) {
+    slab_closest_point64 w = {.distance = want[i].distance,
+                              .u = want[i].u,
+                              .v = want[i].v,
+                              .feature = want[i].feature,
+                              .primitive = want[i].primitive,
+                              .geometry = want[i].geometry};
+    for (int k = 0; k < 3 && w.primitive < SLAB_INVALID; k++) w.point[k] = want[i].point[k] + f.origin[k];
+    assert_same_bits(&got[i], &w, 1, sizeof w);
+  }
+  assert_int_equal(got[1].primitive, SLAB_INVALID);
+  assert_int_equal(got[2].primitive, SLAB_INVALID);
+  assert_ok(slab_closest_distances(f.near, near, POINTS, distance[0], NULL));
+  assert_ok(slab_closest_distances64(f.far, far, POINTS, distance[1], NULL));
+  assert_same_bits(distance[1], distance[0], POINTS, sizeof(float));
+  assert_ok(slab_signed_distances(f.near, near, POINTS, distance[0], NULL));
+  assert_ok(slab_signed_distances64(f.far, far, POINTS, distance[1], NULL));
+  assert_same_bits(distance[1], distance[0], POINTS, sizeof(float));
+  assert_ok(slab_points_within(f.near, near, POINTS, within[0], &some));
+  assert_ok(slab_points_within64(f.far, far, POINTS, within[1], &some));
+  assert_same_bits(within[1], within[0], POINTS, 1);
+  assert_ok(slab_winding(f.near, near, POINTS, winding[0], NULL));
+  assert_ok(slab_winding64(f.far, far, POINTS, winding[1], NULL));
+  assert_same_bits(winding[1], winding[0], POINTS, sizeof(int32_t));
+  assert_ok(slab_winding_numbers(f.near, near, POINTS, number[0], NULL));
+  assert_ok(slab_winding_numbers64(f.far, far, POINTS, number[1], NULL));
+  assert_same_bits(number[1], number[0], POINTS, sizeof(float));
+  assert_status(slab_winding64(f.far, NULL, 1, winding[0], NULL), SLAB_INVALID_ARGUMENT);
+  assert_mentions("slab_winding64: points is NULL");
+  harness_count(6 * POINTS);
+  far_scene_close(&f);
+  (void)state;
+}
+
 static void packed_scenes_keep_their_origin(void **state) {
   far_scene f;
   slab_context *context = harness_shared(SLAB_LAYOUT_WIDE);
@@ -569,6 +625,7 @@ int main(void) {
       cmocka_unit_test(floats_are_of_the_world),
       cmocka_unit_test(floats_that_were_added_before_count_from_the_origin),
       cmocka_unit_test(sets_and_points_are_of_the_world),
+      cmocka_unit_test(points_in_double_are_those_near_zero),
       cmocka_unit_test(packed_scenes_keep_their_origin),
       cmocka_unit_test(rays_from_afar_hit_where_they_should),
       cmocka_unit_test(invalid_rays_are_told),

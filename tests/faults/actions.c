@@ -429,6 +429,25 @@ static slab_status run_move_instances64(world *w) {
   return slab_scene_move_instances64(w->scene, both, 2, all[0], 4);
 }
 
+static slab_status run_points64(world *w) {
+  static const double points[6] = {5e6, 0.5, 4, 5e6 + 1, 2, -3};
+  void *results = w->outcome;
+  switch (w->action->with.query) {
+    case SLAB_DISTANCE:
+      return slab_closest_distances64(w->scene, points, 2, results, NULL);
+    case SLAB_ANY:
+      return slab_points_within64(w->scene, points, 2, results, NULL);
+    case SLAB_COUNT:
+      return slab_winding64(w->scene, points, 2, results, NULL);
+    case SLAB_INTERVAL:
+      return slab_signed_distances64(w->scene, points, 2, results, NULL);
+    case SLAB_ALL:
+      return slab_winding_numbers64(w->scene, points, 2, results, NULL);
+    default:
+      return slab_closest_points64(w->scene, points, 2, results, NULL);
+  }
+}
+
 /* Rays of doubles: a result each, or lists. */
 static slab_status run_cast64(world *w) {
   slab_ray64 rays[8];
@@ -783,6 +802,17 @@ const action actions[] = {
      .fresh = 1},
     {.name = "slab_scene_move_instances64", .begin = begin_instances_far, .run = run_move_instances64, .fresh = 1},
     {.name = "slab_scene_commit, in double", .begin = begin_far, .run = run_commit, .fresh = 1},
+#define POINTS_IN_DOUBLE(name_of, asked)                                                                               \
+  {                                                                                                                    \
+    .name = name_of "64", .begin = begin_committed_far, .run = run_points64, .may_write = 1, .with = {.query = asked } \
+  }
+    POINTS_IN_DOUBLE("slab_closest_points", SLAB_CLOSEST),
+    POINTS_IN_DOUBLE("slab_closest_distances", SLAB_DISTANCE),
+    POINTS_IN_DOUBLE("slab_points_within", SLAB_ANY),
+    POINTS_IN_DOUBLE("slab_winding", SLAB_COUNT),
+    POINTS_IN_DOUBLE("slab_signed_distances", SLAB_INTERVAL),
+    POINTS_IN_DOUBLE("slab_winding_numbers", SLAB_ALL),
+#undef POINTS_IN_DOUBLE
     {.name = "slab_cast, in double", .begin = begin_committed_far, .run = run_cast64, .may_write = 1},
     {.name = "slab_cast, lists in double",
      .begin = begin_committed_far,
