@@ -35,7 +35,7 @@ from ._library import (
 )
 from ._options import Options
 from ._program import Kernel, Program
-from ._records import CLOSEST_POINT, HIT, HIT64, INTERVAL, INTERVAL64, PATH, SHORT_HIT, SHORT_HIT64
+from ._records import CLOSEST_POINT, CLOSEST_POINT64, HIT, HIT64, INTERVAL, INTERVAL64, PATH, SHORT_HIT, SHORT_HIT64
 from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo, is_hit
 from ._scene import Scene
 from ._sets import RaySet
@@ -47,6 +47,7 @@ warn_where_scalar()
 
 __all__ = [
     "CLOSEST_POINT",
+    "CLOSEST_POINT64",
     "HIT",
     "HIT64",
     "INTERVAL",

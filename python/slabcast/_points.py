@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _structs
-from ._arrays import float_array, shaped
+from ._arrays import DOUBLE, Space, double_array, float_array, is_wide, shaped
 from ._host_memory import place_of
-from ._library import POINT_QUERIES, Handle, InvalidArgument, index_of, library, must, word
+from ._library import POINT_QUERIES, Handle, InvalidArgument, Unsupported, index_of, library, must, word
 from ._options import Array, is_of_rays, masks_of, worlds_of
 from ._rays import no_room
-from ._records import CLOSEST_POINT
+from ._records import CLOSEST_POINT, CLOSEST_POINT64
 from ._results import CheckReport, records
-from ._values import FLOAT
+from ._values import FLOAT, host_array
 from ._watch import ProgressFunction, Watch
 
 if TYPE_CHECKING:
@@ -24,14 +24,26 @@ if TYPE_CHECKING:
 
 PointQuery = Literal["closest_points", "closest_distance", "within", "winding", "signed_distance", "winding_number"]
 
+# Each query's function, but for "64" at its end, and its results.
 _FUNCTIONS = {
-    "closest_points": (library.slab_closest_points, CLOSEST_POINT),
-    "closest_distance": (library.slab_closest_distances, FLOAT),
-    "within": (library.slab_points_within, np.dtype("?")),
-    "winding": (library.slab_winding, np.dtype(np.int32)),
-    "signed_distance": (library.slab_signed_distances, FLOAT),
-    "winding_number": (library.slab_winding_numbers, FLOAT),
+    "closest_points": ("slab_closest_points", CLOSEST_POINT),
+    "closest_distance": ("slab_closest_distances", FLOAT),
+    "within": ("slab_points_within", np.dtype("?")),
+    "winding": ("slab_winding", np.dtype(np.int32)),
+    "signed_distance": ("slab_signed_distances", FLOAT),
+    "winding_number": ("slab_winding_numbers", FLOAT),
 }
+
+
+def point_array(points: Array, places: NDArray[np.float64], space: Space) -> NDArray[Any]:
+    """Points (..., 3) in the type that they are asked in: float64 where the scene takes it, else float32."""
+    array = host_array("points", points, of_rays=True)
+    if space.in_double and is_wide(array):
+        array = double_array("points", array)
+    else:
+        array = float_array("points", points, places=(places,), of_rays=True)
+    shaped("points", array, 3)
+    return array
 
 
 class Points:
@@ -46,10 +58,10 @@ class Points:
         world: Array,
         progress: Optional[ProgressFunction],
         worlds: int,
+        space: Space,
     ) -> None:
         """places: the range of the scene, (2, 3). worlds: how many it has."""
-        self.array = float_array("points", points, places=(places,), of_rays=True)
-        shaped("points", self.array, 3)
+        self.array = point_array(points, places, space)
         self.shape = self.array.shape[:-1]
         self.size = self.array.size // 3
         self.given = points
@@ -85,7 +97,10 @@ def _radii_of(radius: Array, shape: tuple[int, ...]) -> NDArray[np.float32]:
 
 
 def ask(query: PointQuery, scene: Handle, points: Points, out: Optional[NDArray[Any]]) -> Records:
-    function, dtype = _FUNCTIONS[query]
+    name, dtype = _FUNCTIONS[query]
+    if points.array.dtype == DOUBLE:
+        name, dtype = name + "64", CLOSEST_POINT64 if query == "closest_points" else dtype
+    function = getattr(library, name)
     made: Any = _room(query, points, dtype) if out is None else place_of(out, points.shape, dtype, (points.given,))
     points.call(function, scene.pointer, points.array.ctypes.data, points.size, made.ctypes.data)
     return made  # type: ignore[no-any-return]
@@ -100,6 +115,8 @@ def _room(query: str, points: Points, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def check(query: PointQuery, scene: Handle, points: Points, results: Any) -> CheckReport:
     number, report = index_of("query", query, POINT_QUERIES), _structs.CheckReport()
+    if points.array.dtype == DOUBLE:
+        raise Unsupported("check_points takes points of float32, in scenes whose origin is 0")
     dtype = _FUNCTIONS[query][1]
     if getattr(results, "dtype", None) != dtype or results.shape != points.shape or not results.flags.c_contiguous:
         raise InvalidArgument(f"results is no array in C order of {points.shape} and {dtype}, as {query}() gives it")

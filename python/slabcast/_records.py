@@ -34,5 +34,16 @@ CLOSEST_POINT = np.dtype(
         ("geometry", "u4"),
     ]
 )
+CLOSEST_POINT64 = np.dtype(
+    [
+        ("point", "f8", (3,)),
+        ("distance", "f4"),
+        ("u", "f4"),
+        ("v", "f4"),
+        ("feature", "u4"),
+        ("primitive", "u4"),
+        ("geometry", "u4"),
+    ]
+)
 PATH = np.dtype([("geometry", "u4"), ("levels", "u4"), ("instances", "u4", (4,)), ("index", "u4", (4,))])
 SUM = np.dtype([("open", "f8"), ("blocked", "f8"), ("rays", "u4"), ("hits", "u4"), ("least", "f4"), ("mean", "f4")])

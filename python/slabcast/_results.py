@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ._card_arrays import CardRecords, is_hit_there, is_on_card
 from ._library import InvalidArgument
-from ._records import CLOSEST_POINT, HIT, HIT64, INTERVAL, INTERVAL64, PATH, SHORT_HIT, SHORT_HIT64
+from ._records import CLOSEST_POINT, CLOSEST_POINT64, HIT, HIT64, INTERVAL, INTERVAL64, PATH, SHORT_HIT, SHORT_HIT64
 
 if TYPE_CHECKING:
     Records = np.recarray[Any, np.dtype[Any]]
@@ -31,7 +31,7 @@ class Hits(NamedTuple):
 
 _RECORDS = {
     dtype: np.dtype((np.record, dtype))
-    for dtype in (HIT, SHORT_HIT, INTERVAL, HIT64, SHORT_HIT64, INTERVAL64, CLOSEST_POINT, PATH)
+    for dtype in (HIT, SHORT_HIT, INTERVAL, HIT64, SHORT_HIT64, INTERVAL64, CLOSEST_POINT, CLOSEST_POINT64, PATH)
 }
 
 

@@ -56,7 +56,7 @@ from ._options import (
     world_of,
     worlds_of,
 )
-from ._points import PointQuery, Points, ask, check
+from ._points import PointQuery, Points, ask, check, point_array
 from ._program import KernelQuery, Program
 from ._rays import Rays, no_room
 from ._records import HIT, HIT64, INTERVAL, INTERVAL64, PATH, SHORT_HIT, SHORT_HIT64
@@ -720,7 +720,8 @@ class Scene(Life):
         Triangles without area are found as well. Answers have the same bits on every device.
 
         Args:
-            points: (..., 3).
+            points: (..., 3). float64 is asked as it is where the scene's origin is not 0, and results are of
+                CLOSEST_POINT64, with places in float64; elsewhere it is rounded.
             radius: what is farther is not found; None: no limit. One number, or an array that is broadcast to (...).
             mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or a mask for each point.
             world: the world that the points are in, as of casts; or a world for each point.
@@ -828,9 +829,18 @@ class Scene(Life):
         """Compares results of points, of the query "closest_points", "closest_distance", "within", "winding",
         "signed_distance" or "winding_number", as check() does those of rays."""
         scene = self._committed()
-        return check(
-            query, scene, Points(points, _range(scene), radius, mask, world, progress, self._worlds_seen), results
-        )
+        return check(query, scene, self._points(scene, points, radius, mask, world, progress), results)
+
+    def _points(
+        self,
+        scene: Handle,
+        points: Array,
+        radius: Array,
+        mask: Array,
+        world: Array,
+        progress: Optional[ProgressFunction],
+    ) -> Points:
+        return Points(points, _range(scene), radius, mask, world, progress, self._worlds_seen, self._space)
 
     def _ask(
         self,
@@ -843,7 +853,7 @@ class Scene(Life):
         out: Optional[NDArray[Any]],
     ) -> Any:
         scene = self._committed()
-        return ask(query, scene, Points(points, _range(scene), radius, mask, world, progress, self._worlds_seen), out)
+        return ask(query, scene, self._points(scene, points, radius, mask, world, progress), out)
 
     def contains(
         self, points: Array, *, mode: Literal["union", "parity"] = "union", mask: int = 0, world: Array = 0
@@ -861,10 +871,9 @@ class Scene(Life):
         if mode not in ("union", "parity"):
             raise InvalidArgument(f"mode is {mode!r}, and is one of 'union', 'parity'")
         scene = self._committed()
-        array = float_array("points", points, places=(_range(scene),), of_rays=True)
-        shaped("points", array, 3)
+        array = point_array(points, _range(scene), self._space)
         worlds = worlds_of(world, array.shape[:-1], self._worlds_seen)
-        self._refuse_open(array, mode, mask, worlds)
+        self._refuse_open(array.astype(FLOAT, copy=False), mode, mask, worlds)
         for model in set(self._models.values()):
             assert isinstance(model, Scene)
             model._refuse_open(None, mode, 0)

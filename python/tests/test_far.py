@@ -322,10 +322,10 @@ def test_what_is_still_rounded_is_told(far, scene):
     floats = slabcast.Scene("cpu")
     floats.add_mesh(VERTICES.astype("f4"), FACES)
     for call, name in (
-        (lambda: far.closest_points(ORIGINS), "points"),
         (lambda: far.closest(ORIGINS, DOWN, double=False), "origins"),
         (lambda: slabcast.RaySet.directions(ORIGINS, DOWN), "points"),
         (lambda: floats.closest(ORIGINS, DOWN), "origins"),
+        (lambda: floats.closest_points(ORIGINS), "points"),
     ):
         with pytest.warns(slabcast.PrecisionWarning, match=f"^{name}: rounding"):
             call()
@@ -393,3 +393,29 @@ def test_casts_in_double_are_checked(far, query):
 def test_float32_is_checked_in_a_far_scene(far):
     origins, down = ORIGINS.astype("f4"), DOWN.astype("f4")
     assert far.check("closest", origins, far.closest(origins, down), down).mismatches == 0
+
+
+# ---- points ----
+
+
+def test_points_in_double_find_places(far):
+    at = ORIGINS - [0, 0, 500 - 2]
+    results = far.closest_points(at)
+    assert results.dtype == slabcast.CLOSEST_POINT64
+    apart = np.linalg.norm(at - results["point"], axis=-1)
+    assert np.abs(apart - results["distance"]).max() < OFF and (results["geometry"] == 0).all()
+    assert (far.closest_distance(at) == results["distance"]).all()
+    assert far.within(at, 2.5).all() and not far.within(at + [0, 0, 90], 2.5).any()
+    rounded = far.closest_points(at.astype("f4"))
+    assert rounded.dtype == slabcast.CLOSEST_POINT
+    with pytest.raises(slabcast.Unsupported, match="check_points takes points of float32"):
+        far.check_points("closest_points", at, results)
+
+
+def test_points_in_double_are_inside(empty):
+    empty.add_boxes(AT, AT + 1)
+    inside = AT + [[0.001, 0.001, 0.001], [-0.001, 0.5, 0.5], [0.5, 0.5, 0.999], [0.5, 0.5, 1.001]]
+    assert empty.contains(inside).tolist() == [True, False, True, False]
+    assert empty.winding(inside).tolist() == [1, 0, 1, 0]
+    assert np.abs(empty.signed_distance(inside) - [-0.001, 0.001, -0.001, 0.001]).max() < 1e-5
+    assert empty.winding_number(inside).tolist() == [1, 0, 1, 0]
