@@ -19,7 +19,7 @@ STRUCTS = (
     "device_info context_options mesh geometry_options build_options scene_stats primitive_id cast_options check_report"
     " step explanation camera rays source results double_hits span batch cuda_batch point_options"
 ).split()
-RECORDS = "hit short_hit interval hit64 short_hit64 interval64 closest_point path sum".split()
+RECORDS = "hit short_hit interval hit64 short_hit64 interval64 closest_point closest_point64 path sum".split()
 TYPES = {
     "char": "c_char",
     "double": "c_double",

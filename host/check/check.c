@@ -104,26 +104,6 @@ static const members members_of[SLAB_QUERY_COUNT][2] = {
     [SLAB_DISTANCE] = {{NULL, 0, 0, 0}, {short_names, 1, 0, 0}},
 };
 
-static uint64_t long_bits(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-/* Of the doubles of a result. Whether one differs. */
-static bool describe_doubles(const members *m, size_t i, const char *got, const char *want, char *text, size_t size) {
-  for (size_t k = 0; k < m->doubles; k++) {
-    double a, b;
-    memcpy(&a, got + k * sizeof a, sizeof a);
-    memcpy(&b, want + k * sizeof b, sizeof b);
-    if (long_bits(a) == long_bits(b)) continue;
-    snprintf(text, size, "ray %zu: %s is 0x%016llx (%.17g), the CPU reference has 0x%016llx (%.17g)", i, m->names[k],
-             (unsigned long long)long_bits(a), a, (unsigned long long)long_bits(b), b);
-    return true;
-  }
-  return false;
-}
-
 static void describe_result(const check *c, const asked *a, uint32_t k, char *text, size_t size) {
   const bool doubles = a->line != NULL && a->line->doubles;
   const members *m = &members_of[c->query][doubles];
@@ -137,7 +117,7 @@ static void describe_result(const check *c, const asked *a, uint32_t k, char *te
     snprintf(text, size, "ray %zu: count is %u, the CPU reference has %u", a->i, got.count, want.count);
   else if (c->query == SLAB_DISTANCE && !doubles)
     describe_float(text, size, "ray", "t", a->i, &got.distance, &want.distance);
-  else if (!describe_doubles(m, a->i, x, y, text, size))
+  else if (!describe_doubles(text, size, "ray", a->i, m->names, x, y, m->doubles))
     describe_words(text, size, "ray", a->i, m->names + m->doubles, x + m->doubles * sizeof(double),
                    y + m->doubles * sizeof(double), m->words, m->primitive_at);
 }

@@ -39,6 +39,26 @@ void describe_words(char *text, size_t size, const char *noun, size_t i, const c
   }
 }
 
+static uint64_t long_bits(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+bool describe_doubles(char *text, size_t size, const char *noun, size_t i, const char *const *names, const void *got,
+                      const void *expected, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    double a, b;
+    memcpy(&a, (const char *)got + k * sizeof a, sizeof a);
+    memcpy(&b, (const char *)expected + k * sizeof b, sizeof b);
+    if (long_bits(a) == long_bits(b)) continue;
+    snprintf(text, size, "%s %zu: %s is 0x%016llx (%.17g), the CPU reference has 0x%016llx (%.17g)", noun, i, names[k],
+             (unsigned long long)long_bits(a), a, (unsigned long long)long_bits(b), b);
+    return true;
+  }
+  return false;
+}
+
 void describe_float(char *text, size_t size, const char *noun, const char *name, size_t i, const float *got,
                     const float *expected) {
   snprintf(text, size, "%s %zu: %s is 0x%08x (%.9g), the CPU reference has 0x%08x (%.9g)", noun, i, name,

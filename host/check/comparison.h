@@ -41,6 +41,10 @@ slab_status compare_all(compared *, scene_reading *, slab_check_report *report);
 void describe_words(char *text, size_t size, const char *noun, size_t i, const char *const *names, const void *got,
                     const void *expected, size_t count, size_t primitive_at);
 
+/* The same of doubles. Returns false where none differs. */
+bool describe_doubles(char *text, size_t size, const char *noun, size_t i, const char *const *names, const void *got,
+                      const void *expected, size_t count);
+
 /* The same of one float that differs. */
 void describe_float(char *text, size_t size, const char *noun, const char *name, size_t i, const float *got,
                     const float *expected);

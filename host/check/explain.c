@@ -8,6 +8,7 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "check/reference.h"
+#include "check/reference_far.h"
 #include "device/context.h"
 #include "maths/instances.h"
 #include "scene/models.h"
@@ -732,6 +733,28 @@ static void explain(levels *way, slab_primitive_id id, const slab_ray *ray, cons
   tell_answer(w, found, why);
 }
 
+/* A ray of the world is explained as the float ray in its place, whose answer then becomes the world's. */
+static void explain_of_the_world(levels *way, slab_primitive_id id, const slab_ray *ray,
+                                 const slab_cast_options *options, telling *w, slab_explanation *found) {
+  const slab_scene_stats *stats = &way->at[0].scene->stats;
+  if (!reference_is_moved(stats)) {
+    explain(way, id, ray, options, w, found);
+    return;
+  }
+  const reference_line line = reference_line_of_floats(stats, ray);
+  explain(way, id, &line.ray, options, w, found);
+  if (found->hit.primitive < SLAB_INVALID) found->hit.t = (float)reference_world_t(&line, found->hit.t);
+  if (found->interval.primitive >= SLAB_INVALID) return;
+  found->interval.enter = (float)reference_world_t(&line, found->interval.enter);
+  found->interval.leave = (float)reference_world_t(&line, found->interval.leave);
+}
+
+/* Hits that a ray of the world begins after have a t that is not the float ray's. */
+static slab_status check_is_near(const snapshot *scene, const slab_cast_options *options) {
+  if (options == NULL || options->after == NULL) return SLAB_OK;
+  return far_refuse_moved("slab_explain: after", &scene->stats);
+}
+
 slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_id id, const slab_cast_options *options,
                          slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count) {
   ARITHMETIC callers = arithmetic_begin();
@@ -741,10 +764,10 @@ slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_
   slab_status status = check_arguments(scene, ray, options, explanation, steps, capacity, count);
   if (status == SLAB_OK) status = scene_enter(scene, "slab_explain", &reading);
   if (status != SLAB_OK) return status;
-  status = far_refuse_moved("slab_explain", &reading.scene->stats);
+  status = check_is_near(reading.scene, options);
   if (status == SLAB_OK) status = find_levels(reading.scene, id, &way);
   if (status == SLAB_OK && options != NULL) status = check_worlds("slab_explain", reading.scene, 1, options->worlds);
-  if (status == SLAB_OK) explain(&way, id, ray, options, &w, explanation);
+  if (status == SLAB_OK) explain_of_the_world(&way, id, ray, options, &w, explanation);
   scene_leave(&reading);
   if (status == SLAB_OK) *count = w.count;
   return status;

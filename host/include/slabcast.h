@@ -1012,10 +1012,12 @@ SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, 
 SLAB_API slab_status slab_check_cast(slab_scene *, slab_query, const slab_source *source, const slab_results *results,
                                      const slab_cast_options *, slab_check_report *report);
 
-/** The same for results of points: n entries of the query's type. `rays` of the report counts points. SLAB_UNSUPPORTED
- * where the scene's origin is not 0. */
+/** The same for results of points: n entries of the query's type. `rays` of the report counts points. */
 SLAB_API slab_status slab_check_points(slab_scene *, slab_point_query, const float *points, size_t n,
                                        const void *results, const slab_point_options *, slab_check_report *report);
+/** The same of points in double, with the results of slab_closest_points64 and its like. */
+SLAB_API slab_status slab_check_points64(slab_scene *, slab_point_query, const double *points, size_t n,
+                                         const void *results, const slab_point_options *, slab_check_report *report);
 
 /** @} */
 
@@ -1045,7 +1047,9 @@ typedef struct slab_explanation {
  * the last model. Of the options mask, cull, face_forward and edges count, and of skip, masks and after one
  * entry each. Writes at most `capacity`
  * steps (steps may be NULL with capacity 0) and the number of all to *count. SLAB_INVALID_ARGUMENT names an id that the
- * scene does not have; SLAB_INVALID_STATE before commit; SLAB_UNSUPPORTED where the scene's origin is not 0. */
+ * scene does not have; SLAB_INVALID_STATE before commit. Where the scene's origin is not 0 the steps are
+ * those of the float ray that is cast in the ray's place, the explanation has t of the ray itself, and `after` is
+ * SLAB_UNSUPPORTED. */
 SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primitive_id, const slab_cast_options *,
                                   slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count);
 

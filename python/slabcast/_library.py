@@ -183,6 +183,7 @@ for _name, _arguments in {
     "winding_numbers": _points,
     "winding_numbers64": _points,
     "check_points": (c_void_p, c_int, *_points[1:], POINTER(CheckReport)),
+    "check_points64": (c_void_p, c_int, *_points[1:], POINTER(CheckReport)),
     "check_cast": (c_void_p, c_int, POINTER(Source), POINTER(Results), _cast, POINTER(CheckReport)),
     "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),
     "cast": (c_void_p, c_int, POINTER(Source), POINTER(Results), _cast),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import _structs
 from ._arrays import DOUBLE, Space, double_array, float_array, is_wide, shaped
 from ._host_memory import place_of
-from ._library import POINT_QUERIES, Handle, InvalidArgument, Unsupported, index_of, library, must, word
+from ._library import POINT_QUERIES, Handle, InvalidArgument, index_of, library, must, word
 from ._options import Array, is_of_rays, masks_of, worlds_of
 from ._rays import no_room
 from ._records import CLOSEST_POINT, CLOSEST_POINT64
@@ -96,10 +96,16 @@ def _radii_of(radius: Array, shape: tuple[int, ...]) -> NDArray[np.float32]:
         raise InvalidArgument(f"radius has shape {radii.shape}; what is taken for these points is {shape}") from None
 
 
-def ask(query: PointQuery, scene: Handle, points: Points, out: Optional[NDArray[Any]]) -> Records:
+def _function_of(query: str, points: Points) -> tuple[str, np.dtype[Any]]:
+    """The function that asks points of their type, and its results."""
     name, dtype = _FUNCTIONS[query]
-    if points.array.dtype == DOUBLE:
-        name, dtype = name + "64", CLOSEST_POINT64 if query == "closest_points" else dtype
+    if points.array.dtype != DOUBLE:
+        return name, dtype
+    return name + "64", CLOSEST_POINT64 if query == "closest_points" else dtype
+
+
+def ask(query: PointQuery, scene: Handle, points: Points, out: Optional[NDArray[Any]]) -> Records:
+    name, dtype = _function_of(query, points)
     function = getattr(library, name)
     made: Any = _room(query, points, dtype) if out is None else place_of(out, points.shape, dtype, (points.given,))
     points.call(function, scene.pointer, points.array.ctypes.data, points.size, made.ctypes.data)
@@ -115,12 +121,14 @@ def _room(query: str, points: Points, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def check(query: PointQuery, scene: Handle, points: Points, results: Any) -> CheckReport:
     number, report = index_of("query", query, POINT_QUERIES), _structs.CheckReport()
-    if points.array.dtype == DOUBLE:
-        raise Unsupported("check_points takes points of float32, in scenes whose origin is 0")
-    dtype = _FUNCTIONS[query][1]
+    dtype = _function_of(query, points)[1]
     if getattr(results, "dtype", None) != dtype or results.shape != points.shape or not results.flags.c_contiguous:
         raise InvalidArgument(f"results is no array in C order of {points.shape} and {dtype}, as {query}() gives it")
     before = scene.pointer, number, points.array.ctypes.data, points.size, results.ctypes.data
-    points.call(library.slab_check_points, *before, after=(byref(report),))
+    points.call(
+        getattr(library, f"slab_check_points{'64' if points.array.dtype == DOUBLE else ''}"),
+        *before,
+        after=(byref(report),),
+    )
     values = {name: getattr(report, name) for name in CheckReport._fields}
     return CheckReport(**{**values, "text": report.text.decode()})

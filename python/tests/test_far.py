@@ -408,8 +408,10 @@ def test_points_in_double_find_places(far):
     assert far.within(at, 2.5).all() and not far.within(at + [0, 0, 90], 2.5).any()
     rounded = far.closest_points(at.astype("f4"))
     assert rounded.dtype == slabcast.CLOSEST_POINT
-    with pytest.raises(slabcast.Unsupported, match="check_points takes points of float32"):
-        far.check_points("closest_points", at, results)
+    assert far.check_points("closest_points", at, results).mismatches == 0
+    assert far.check_points("closest_points", at.astype("f4"), rounded).mismatches == 0
+    results["point"][3, 1] += 1e-6
+    assert far.check_points("closest_points", at, results).mismatches == 1
 
 
 def test_points_in_double_are_inside(empty):

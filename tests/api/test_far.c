@@ -360,11 +360,43 @@ static void sets_and_points_are_of_the_world(void **state) {
   assert_ok(slab_signed_distances(scene, world.center, 1, &distance, NULL));
   assert_true(distance == -2.0f);
   slab_check_report report;
-  assert_status(slab_check_points(scene, SLAB_CLOSEST_POINTS, from, 1, &found, NULL, &report), SLAB_UNSUPPORTED);
-  assert_mentions("4096, -8192, 1024");
+  assert_ok(slab_check_points(scene, SLAB_CLOSEST_POINTS, from, 1, &found, NULL, &report));
+  assert_true(report.mismatches == 0 && report.oracle_wrong == 0);
+  found.point[1] = nextafterf(found.point[1], 0.0f);
+  assert_ok(slab_check_points(scene, SLAB_CLOSEST_POINTS, from, 1, &found, NULL, &report));
+  assert_int_equal(report.mismatches, 1);
   assert_ok(slab_winding(scene, world.center, 1, &winding, NULL));
   assert_int_equal(winding, 1);
   harness_count(3);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  (void)state;
+}
+
+/* Explained is the answer of the cast. */
+static void rays_of_the_world_are_explained(void **state) {
+  const double origin[3] = {4096.0, -8192.0, 1024.0};
+  const slab_sphere world = {{4100.0f, -8190.0f, 1020.0f}, 2.0f};
+  slab_context *context = harness_context();
+  slab_scene *scene = harness_scene(context);
+  assert_ok(slab_scene_origin(scene, origin));
+  assert_ok(slab_scene_add_spheres(scene, &world, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  const slab_ray rays[2] = {{{4100.5f, -8190.0f, 1028.0f}, 0, {0, 0.125f, -3}, INFINITY},
+                            {{4100.5f, -8190.0f, 90000.0f}, 1, {0, 0, -3}, INFINITY}};
+  for (int i = 0; i < 2; i++) {
+    slab_hit hit;
+    slab_interval interval;
+    slab_explanation found;
+    size_t steps;
+    assert_ok(slab_closest(scene, &rays[i], 1, &hit, NULL));
+    assert_ok(slab_interval_of(scene, &rays[i], 1, &interval, NULL));
+    assert_ok(slab_explain(scene, &rays[i], (slab_primitive_id){0, 0}, NULL, &found, NULL, 0, &steps));
+    assert_same_bits(&found.hit, &hit, 1, sizeof hit);
+    assert_same_bits(&found.interval, &interval, 1, sizeof interval);
+    assert_int_equal(hit.primitive, 0);
+    harness_count(3);
+  }
   slab_scene_destroy(scene);
   slab_context_destroy(context);
   (void)state;
@@ -419,6 +451,22 @@ static void points_in_double_are_those_near_zero(void **state) {
   assert_ok(slab_winding_numbers(f.near, near, POINTS, number[0], NULL));
   assert_ok(slab_winding_numbers64(f.far, far, POINTS, number[1], NULL));
   assert_same_bits(number[1], number[0], POINTS, sizeof(float));
+  slab_check_report report;
+  const void *const answers_of[] = {got, distance[1], within[1], winding[1], distance[1], number[1]};
+  assert_ok(slab_closest_distances64(f.far, far, POINTS, distance[0], NULL));
+  for (int q = 0; q < SLAB_POINT_QUERY_COUNT; q++) {
+    const bool bounded = q == SLAB_CLOSEST_POINTS || q == SLAB_POINTS_WITHIN;
+    const void *results = q == SLAB_CLOSEST_DISTANCES ? distance[0] : answers_of[q];
+    assert_ok(slab_check_points64(f.far, (slab_point_query)q, far, POINTS, results, bounded ? &some : NULL, &report));
+    if (report.mismatches + report.oracle_wrong > 0) fail_msg("query %d: %s", q, report.text);
+  }
+  for (size_t at = 0; at < sizeof *got; at += 4) { /* a bit of each member */
+    unsigned char *byte = (unsigned char *)&got[5] + at;
+    *byte ^= 1;
+    assert_ok(slab_check_points64(f.far, SLAB_CLOSEST_POINTS, far, POINTS, got, &some, &report));
+    assert_true(report.mismatches == 1 && report.first == 5);
+    *byte ^= 1;
+  }
   assert_status(slab_winding64(f.far, NULL, 1, winding[0], NULL), SLAB_INVALID_ARGUMENT);
   assert_mentions("slab_winding64: points is NULL");
   harness_count(6 * POINTS);
@@ -626,6 +674,7 @@ int main(void) {
       cmocka_unit_test(floats_that_were_added_before_count_from_the_origin),
       cmocka_unit_test(sets_and_points_are_of_the_world),
       cmocka_unit_test(points_in_double_are_those_near_zero),
+      cmocka_unit_test(rays_of_the_world_are_explained),
       cmocka_unit_test(packed_scenes_keep_their_origin),
       cmocka_unit_test(rays_from_afar_hit_where_they_should),
       cmocka_unit_test(invalid_rays_are_told),

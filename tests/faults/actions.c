@@ -448,6 +448,12 @@ static slab_status run_points64(world *w) {
   }
 }
 
+static slab_status run_check_points64(world *w) {
+  static const double points[6] = {5e6, 0.5, 4, 5e6 + 1, 2, -3};
+  static const float distances[2] = {4, 3};
+  return slab_check_points64(w->scene, SLAB_CLOSEST_DISTANCES, points, 2, distances, NULL, (void *)w->outcome);
+}
+
 /* Rays of doubles: a result each, or lists. */
 static slab_status run_cast64(world *w) {
   slab_ray64 rays[8];
@@ -813,6 +819,7 @@ const action actions[] = {
     POINTS_IN_DOUBLE("slab_signed_distances", SLAB_INTERVAL),
     POINTS_IN_DOUBLE("slab_winding_numbers", SLAB_ALL),
 #undef POINTS_IN_DOUBLE
+    {.name = "slab_check_points64", .begin = begin_committed_far, .run = run_check_points64},
     {.name = "slab_cast, in double", .begin = begin_committed_far, .run = run_cast64, .may_write = 1},
     {.name = "slab_cast, lists in double",
      .begin = begin_committed_far,
