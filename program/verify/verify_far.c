@@ -1,5 +1,5 @@
-/* Scenes far from 0, with rays of doubles: near ones and such from afar against CPU reference and oracle, and near ones
- * against the same scene near 0, bit by bit. */
+/* Scenes far from 0, with rays and points of doubles: near rays, such from afar and points against CPU reference and
+ * oracle, and near rays against the same scene near 0, bit by bit. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "base/plural.h"
 #include "program/verify/verify.h"
 #include "sets/far_scene.h"
+#include "sets/points.h"
 
 enum { RAYS_MOST = 512, SHAPES = 40 };
 
@@ -150,6 +151,44 @@ static int compare_near(verify_run *run, slab_scene *near, const far_cast *c) {
   return EXIT_DONE;
 }
 
+/* ---- points ---- */
+
+static slab_status ask_far(slab_scene *scene, slab_point_query query, const double *points, size_t n, void *results) {
+  switch (query) {
+    case SLAB_CLOSEST_POINTS:
+      return slab_closest_points64(scene, points, n, results, NULL);
+    case SLAB_CLOSEST_DISTANCES:
+      return slab_closest_distances64(scene, points, n, results, NULL);
+    case SLAB_POINTS_WITHIN:
+      return slab_points_within64(scene, points, n, results, NULL);
+    case SLAB_WINDING:
+      return slab_winding64(scene, points, n, results, NULL);
+    case SLAB_SIGNED_DISTANCES:
+      return slab_signed_distances64(scene, points, n, results, NULL);
+    case SLAB_WINDING_NUMBERS:
+      break;
+  }
+  return slab_winding_numbers64(scene, points, n, results, NULL);
+}
+
+/* Points where rays begin, which are on no grid of floats. Open models have no winding numbers. */
+static int check_points(verify_run *run, slab_scene *scene, const slab_ray64 *rays, size_t n) {
+  static double points[3 * RAYS_MOST];
+  static slab_closest_point64 results[RAYS_MOST];
+  const slab_point_query query = (slab_point_query)(run->batch / 2 % SLAB_POINT_QUERY_COUNT);
+  slab_check_report report;
+  for (size_t i = 0; i < 3 * n; i++) points[i] = rays[i / 3].origin[i % 3] + 0.3;
+  slab_status status = ask_far(scene, query, points, n, results);
+  if (status == SLAB_UNSUPPORTED && query == SLAB_WINDING_NUMBERS) return EXIT_DONE;
+  if (status == SLAB_OK) status = slab_check_points64(scene, query, points, n, results, NULL, &report);
+  if (status != SLAB_OK) return verify_status(run, status);
+  verify_fail(run, report.mismatches + report.oracle_wrong, NULL, "%s: %s", point_query_name(query), report.text);
+  verify_figure_add(run, FIGURE_COUNT, "judged", (double)report.oracle_rays);
+  verify_figure_add(run, FIGURE_COUNT, "undecided", (double)report.oracle_undecided);
+  run->tally->cases += n;
+  return EXIT_DONE;
+}
+
 /* ---- the step ---- */
 
 static int cast_and_check(verify_run *run, slab_scene *scene, slab_scene *near, far_cast *c) {
@@ -174,6 +213,7 @@ int verify_far(verify_run *run, random_state *random, size_t n) {
     far_scene_rays(&f, n, run->rays, rays);
     code = cast_and_check(run, f.far, f.near, &c);
   }
+  if (code == EXIT_DONE) code = check_points(run, f.far, rays, n);
   for (size_t i = 0; i < n; i++) rays[i] = from_afar(random, &rays[i]);
   if (code == EXIT_DONE) code = cast_and_check(run, f.far, NULL, &c);
   run->tally->met[is_wide ? WAY_WIDE : WAY_COMPRESSED] += n;
