@@ -52,6 +52,15 @@ static void reach_along(const double extent[DIRECTIONS], const double v[3], doub
   }
 }
 
+/* a - b, a + b, or the next double beyond where that was rounded inward: beyond 2^53 of a model's size places are no
+ * nearer to each other than the model is large. */
+static double less_at_most(double a, double b) {
+  const double d = a - b, v = d - a, lost = (a - (d - v)) - (b + v);
+  return lost < 0.0 ? nextafter(d, -INFINITY) : d;
+}
+
+static double sum_at_least(double a, double b) { return -less_at_most(-a, b); }
+
 /* What holds the model under the inverse of B, padded by 2^-19 K max(|A| |corner|). The corner of the model's bounds:
  * its distance from the model's origin counts, not the size, since B (o - place) has an error in proportion to it. */
 static void gate_of(const instance_entry *of, const double extent[DIRECTIONS], float gate[BOX_ROWS]) {
@@ -66,8 +75,8 @@ static void gate_of(const instance_entry *of, const double extent[DIRECTIONS], f
     for (int j = 0; j < 3; j++) reach += fabs(a[3 * i + j]) * corner[j];
     const double pad = 0x1p-19 * skew * reach;
     reach_along(extent, &a[3 * i], &along, &against);
-    gate[i] = rounded_down(of->place[i] - against - pad);
-    gate[3 + i] = rounded_up(of->place[i] + along + pad);
+    gate[i] = rounded_down(less_at_most(of->place[i], against + pad));
+    gate[3 + i] = rounded_up(sum_at_least(of->place[i], along + pad));
   }
   bool finite = true;
   for (int i = 0; i < BOX_ROWS; i++) finite = finite && isfinite(gate[i]);

@@ -424,6 +424,35 @@ static void rays_from_afar_are_cast_alike(void **state) {
   assert_true(hits > RAYS / 2);
 }
 
+/* Where a model is smaller than double's steps at its place, 64 there, its gate holds it all the same. */
+static void gates_hold_models_that_are_lost_in_double(void **state) {
+  const slab_box box = {{-0.5f, -1, -1}, {0.5f, 1, 1}};
+  for (int axis = 0; axis < 3; axis++)
+    for (int sign = -1; sign <= 1; sign += 2) {
+      float place[3] = {0x1p58f, 0x1p58f, 0x1p58f};
+      slab_ray ray = {{0x1p58f, 0x1p58f, 0x1p58f}, -INFINITY, {0x1p-40f, 0x1p-40f, 0x1p-40f}, INFINITY};
+      place[axis] = -0x1p39f;
+      ray.origin[axis] = -0x1.0001p39f;
+      ray.direction[axis] = (float)sign;
+      const float m[12] = {1, 0, 0, place[0], 0, 1, 0, place[1], 0, 0, 1, place[2]};
+      slab_scene *model = harness_scene(contexts[0]), *scene = harness_scene(contexts[0]);
+      slab_interval interval;
+      slab_check_report report;
+      assert_ok(slab_scene_add_boxes(model, &box, 1, NULL, NULL));
+      assert_ok(slab_scene_commit(model, NULL));
+      assert_ok(slab_scene_add_instances(scene, model, m, 1, NULL, NULL));
+      assert_ok(slab_scene_commit(scene, NULL));
+      assert_ok(slab_interval_of(scene, &ray, 1, &interval, NULL));
+      harness_count(1);
+      assert_int_equal(interval.primitive, 0);
+      assert_ok(slab_check(scene, SLAB_INTERVAL, &ray, 1, &interval, NULL, NULL, &report));
+      assert_int_equal(report.mismatches + report.oracle_wrong, 0);
+      slab_scene_destroy(scene);
+      slab_scene_destroy(model);
+    }
+  (void)state;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(of_instances_in_one_place_the_lowest_id_is_hit),
@@ -432,6 +461,7 @@ int main(void) {
       cmocka_unit_test(models_that_overlap_are_all_counted),
       cmocka_unit_test(rays_from_afar_that_miss_a_gate_miss_its_model),
       cmocka_unit_test(rays_from_afar_are_cast_alike),
+      cmocka_unit_test(gates_hold_models_that_are_lost_in_double),
   };
   return cmocka_run_group_tests(tests, open_all, close_all);
 }

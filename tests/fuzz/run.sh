@@ -14,7 +14,7 @@ log=$work/log
 # What is executed: instructions and constants, not what debuggers and sanitizers know of lines.
 fingerprint() {
   local file files=("$build/bin/fuzz_$name")
-  if [[ $name == scene || $name == instances || $name == worlds || $name == meshes ]]; then files+=("$build/libslabcast.so"); fi
+  if [[ $name == scene || $name == instances || $name == worlds || $name == far || $name == meshes ]]; then files+=("$build/libslabcast.so"); fi
   for file in "${files[@]}"; do
     objcopy -O binary -j .text -j .rodata "$file" "$work/executed"
     sha256sum <"$work/executed"
