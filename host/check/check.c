@@ -301,11 +301,15 @@ static float *rows_near(const float *rows, size_t n, size_t each, const double o
 
 /* Writes the rays of a set, which then count from the scene's origin. */
 static slab_status write_near(const snapshot *scene, const slab_source *s, slab_ray *rays) {
-  const double *origin = scene->stats.origin;
+  double origin[3];
   const bool has_places = s->set->kind == SLAB_RAYS_BEAMS || s->set->kind == SLAB_RAYS_DIRECTIONS,
              has_pairs = s->set->kind == SLAB_RAYS_PAIRS;
   slab_rays near = *s->set;
   float *rows = NULL, *columns = NULL;
+  for (int k = 0; k < 3; k++) {
+    origin[k] = scene->stats.origin[k] - near.offset[k];
+    near.offset[k] = 0.0;
+  }
   for (int k = 0; k < 3; k++) near.camera.origin[k] = (float)(near.camera.origin[k] - origin[k]);
   if (has_places || has_pairs) {
     rows = rows_near(near.of_rows, near.rows, s->set->kind == SLAB_RAYS_BEAMS ? 12 : 3, origin);

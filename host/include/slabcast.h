@@ -721,6 +721,8 @@ typedef struct slab_rays {
                               (x and y across it, z along it); NULL: they are the world's */
   const float *of_columns; /**< beams: columns times 6, origin and direction in the sensor's frame; directions: columns
                               times 3; pairs: columns times 3, the points that rays go to */
+  double offset[3]; /**< where the camera's origin, the places of poses and the points count from, finite; 0: from zero.
+                       So a camera or a sensor far from zero keeps its digits: it stands at 0, and this is its place */
 } slab_rays;
 
 /** One ray for each pixel of an image, those of slab_camera_ray: the range is [0, inf). */

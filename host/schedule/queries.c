@@ -373,7 +373,8 @@ slab_status slab_cast(slab_scene *scene, slab_query query, const slab_source *so
   if (source->set != NULL) {
     set = ray_set_part(source->set, source->first, source->n);
     c.set = &set;
-    if (scene != NULL && !ray_set_near(scene->origin, &set, &tables)) return fail_memory(0, "the tables of a set");
+    if (scene != NULL && !ray_set_near(scene->origin, source->set->offset, &set, &tables))
+      return fail_memory(0, "the tables of a set");
   }
   const slab_status done = cast_source(scene, &c, source, results);
   free(tables);

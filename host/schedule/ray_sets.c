@@ -1,4 +1,5 @@
 /* Sets of rays as the caller describes them: what is refused, and slab_rays_write. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,9 @@ static slab_status check_tables(const char *function, const slab_rays *s) {
 static slab_status check_set(const char *function, const slab_rays *s) {
   if ((unsigned)s->kind >= SLAB_RAYS_KIND_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the set's kind is %d, not a slab_rays_kind", function, (int)s->kind);
+  for (int k = 0; k < 3; k++)
+    if (!isfinite(s->offset[k]))
+      return fail(SLAB_INVALID_ARGUMENT, "%s: the set's offset[%d] is not finite (%g)", function, k, s->offset[k]);
   if (s->t_min != s->t_min || s->t_max != s->t_max)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the set's %s is NaN", function, s->t_min != s->t_min ? "t_min" : "t_max");
   if (s->kind == SLAB_RAYS_FISHEYE && s->limit != s->limit)
@@ -72,33 +76,34 @@ set_rays ray_set_part(const slab_rays *s, uint64_t first, size_t n) {
   return part;
 }
 
-/* Copies rows of points or poses, 3 or 12 floats, less the origin. */
-static void copy_near(const double origin[3], const float *from, size_t rows, size_t each, float *to) {
+/* Copies rows of points or poses, 3 or 12 floats, whose places are then less `by`. */
+static void copy_near(const double by[3], const float *from, size_t rows, size_t each, float *to) {
   const size_t gap = each / 3; /* from x to y: poses are matrices of four columns, whose last is the place */
   memmove(to, from, rows * each * sizeof *to);
   for (size_t i = 0; i < rows; i++)
     for (size_t k = 0; k < 3; k++) {
       float *place = to + i * each + k * gap + gap - 1;
-      *place = (float)((double)*place - origin[k]);
+      *place = (float)((double)*place - by[k]);
     }
 }
 
-bool ray_set_near(const double origin[3], set_rays *s, float **tables) {
+bool ray_set_near(const double origin[3], const double offset[3], set_rays *s, float **tables) {
+  const double by[3] = {origin[0] - offset[0], origin[1] - offset[1], origin[2] - offset[2]};
   ray_set *set = &s->set;
-  if (origin[0] == 0.0 && origin[1] == 0.0 && origin[2] == 0.0) return true;
+  if (by[0] == 0.0 && by[1] == 0.0 && by[2] == 0.0) return true;
   if (SET_IS_CAMERA(set->kind)) {
-    copy_near(origin, set->origin, 1, 3, set->origin);
+    copy_near(by, set->origin, 1, 3, set->origin);
     return true;
   }
   const size_t each = set->kind == SLAB_RAYS_BEAMS ? 12 : 3;
   const size_t columns = set->kind == SLAB_RAYS_PAIRS ? set->columns : 0;
   *tables = malloc((set->rows * each + 3 * columns) * sizeof **tables);
   if (*tables == NULL) return false;
-  copy_near(origin, s->of_rows, set->rows, each, *tables);
+  copy_near(by, s->of_rows, set->rows, each, *tables);
   s->of_rows = *tables;
   if (columns == 0) return true;
   float *to = *tables + set->rows * each;
-  copy_near(origin, s->of_columns, columns, 3, to);
+  copy_near(by, s->of_columns, columns, 3, to);
   s->of_columns = to;
   return true;
 }
@@ -110,7 +115,12 @@ slab_status slab_rays_write(slab_context *context, const slab_rays *s, uint64_t 
   slab_status status = context_check_process(context, "slab_rays_write");
   if (status == SLAB_OK) status = ray_set_check_part("slab_rays_write", s, first, n);
   if (status != SLAB_OK || n == 0) return status;
-  const set_rays some = ray_set_part(s, first, n);
+  static const double zero[3];
+  set_rays some = ray_set_part(s, first, n);
   device *d = &context->devices[0];
-  return d->backend->make_rays(d, &some, rays);
+  float *tables = NULL;
+  status = ray_set_near(zero, s->offset, &some, &tables) ? d->backend->make_rays(d, &some, rays)
+                                                         : fail_memory(0, "the tables of a set");
+  free(tables);
+  return status;
 }

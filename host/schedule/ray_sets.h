@@ -13,8 +13,8 @@ slab_status ray_set_check_part(const char *function, const slab_rays *, uint64_t
 bool ray_set_is_picture(const set_rays *);
 /* Those rays of a set that was checked. */
 set_rays ray_set_part(const slab_rays *, uint64_t first, size_t n);
-/* Makes a set of the world count from a scene's origin. *tables: memory that it then needs, and the caller frees.
+/* Makes a set with this offset count from a scene's origin. *tables: memory that it then needs, and the caller frees.
  * Returns false where memory is short. */
-bool ray_set_near(const double origin[3], set_rays *, float **tables);
+bool ray_set_near(const double origin[3], const double offset[3], set_rays *, float **tables);
 
 #endif

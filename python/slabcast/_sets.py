@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _cameras, _structs
-from ._arrays import float_array, shaped
+from ._arrays import double_array, float_array, shaped
 from ._cameras import Size, pixels_of
 from ._device import open_context
 from ._geometry import transform_rows
 from ._library import InvalidArgument, library, must
 from ._options import Array
 from ._rays import no_room
-from ._values import FLOAT, at
+from ._values import FLOAT, at, host_array
 
 if TYPE_CHECKING:
     from ._scene import Scene
@@ -239,6 +239,21 @@ class RaySet:
         """
         native = type(self._native).from_buffer_copy(self._native)
         native.t_min, native.t_max = (_number(*each) for each in (("t_min", t_min), ("t_max", t_max)))
+        return self._made(native, self._tables, self._row_shape, self._column_shape, self._begin)
+
+    def moved(self, offset: Array) -> RaySet:
+        """The same rays, moved. The set's own numbers are float32: a camera or a sensor far from zero keeps its digits
+        where it stands at (0, 0, 0), and its place is the offset.
+
+        Args:
+            offset: (3,) in float64. It is added to that of the set.
+        """
+        array = double_array("offset", host_array("offset", offset))
+        if array.shape != (3,) or not np.isfinite(array).all():
+            raise InvalidArgument(f"offset is {array.tolist()}; what is taken are three finite numbers")
+        native = type(self._native).from_buffer_copy(self._native)
+        for k in range(3):
+            native.offset[k] += array[k]
         return self._made(native, self._tables, self._row_shape, self._column_shape, self._begin)
 
     def __getitem__(self, rows: slice) -> RaySet:

@@ -156,6 +156,7 @@ class Rays(ctypes.Structure):
         ("of_rows", c_void_p),
         ("normals", c_void_p),
         ("of_columns", c_void_p),
+        ("offset", c_double * 3),
     ]
 
 

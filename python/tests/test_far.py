@@ -421,3 +421,18 @@ def test_points_in_double_are_inside(empty):
     assert empty.winding(inside).tolist() == [1, 0, 1, 0]
     assert np.abs(empty.signed_distance(inside) - [-0.001, 0.001, -0.001, 0.001]).max() < 1e-5
     assert empty.winding_number(inside).tolist() == [1, 0, 1, 0]
+
+
+# ---- sets ----
+
+
+def test_sets_are_moved_in_double(far):
+    above = ORIGINS[200]
+    near = slabcast.RaySet.directions((0, 0, 0), np.float32([DOWN]))
+    t = far.distance(near.moved(above))
+    assert t.dtype == np.float32 and abs(t.ravel()[0] - FALL[200]) < OFF
+    assert far.distance(near.moved(above - 1).moved([1, 1, 1])).tolist() == t.tolist()
+    assert pickle.loads(pickle.dumps(near.moved(above))).array().tolist() == near.moved(above).array().tolist()
+    assert near.moved(above).array()[..., :3].ravel().tolist() == np.float32(above).tolist()
+    with pytest.raises(slabcast.InvalidArgument, match="offset is"):
+        near.moved([1, np.nan, 0])

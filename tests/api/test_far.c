@@ -352,6 +352,31 @@ static void sets_and_points_are_of_the_world(void **state) {
     assert_true(hit.t == t[k]);
     harness_count(1);
   }
+  /* the same sets at 0, with the place as their offset */
+  const float pose0[12] = {1, 0, 0, 0.0625f, 0, 1, 0, 0, 0, 0, 1, 0}, from0[3] = {0.0625f, 0, 0},
+              to0[3] = {0.0625f, 0, -16};
+  const slab_camera camera0 = {{0.0625f, 0, 0}, {0, 0, -1}, {1, 0, 0}, {0, 1, 0}};
+  slab_rays at_zero[] = {slab_rays_beams(pose0, 1, beam, 1), slab_rays_directions(from0, 1, down, 1),
+                         slab_rays_pairs(from0, 1, to0, 1), slab_rays_pinhole(&camera0, 1, 1)};
+  for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
+    const double place[3] = {4099.9375, -8190.0, 1028.0};
+    const slab_source source = {.set = &at_zero[k], .n = 1};
+    slab_hit hit;
+    slab_ray written;
+    slab_check_report told;
+    slab_results results = {.memory = &hit};
+    memcpy(at_zero[k].offset, place, sizeof place);
+    assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &results, NULL));
+    assert_true(hit.t == t[k]);
+    assert_ok(slab_check_cast(scene, SLAB_CLOSEST, &source, &results, NULL, &told));
+    assert_true(told.mismatches == 0 && told.oracle_wrong == 0);
+    assert_ok(slab_rays_write(context, &at_zero[k], 0, 1, &written));
+    assert_true(written.origin[0] == 4100.0f && written.origin[1] == -8190.0f && written.origin[2] == 1028.0f);
+    at_zero[k].offset[1] = NAN;
+    assert_status(slab_cast(scene, SLAB_CLOSEST, &source, &results, NULL), SLAB_INVALID_ARGUMENT);
+    assert_mentions("offset[1] is not finite");
+    harness_count(2);
+  }
   slab_closest_point found;
   float distance;
   int32_t winding;
