@@ -131,14 +131,37 @@ static void compare_with_reference(const point_check *c, size_t i, const point_a
   report->mismatches++;
 }
 
-/* The sign of a distance is right where the reference's winding is. Places are the reference's, which those of the
- * results were compared with: they count from the scene's origin. */
+/* A result as it counts from the scene's origin. Where it is the reference's its place is too, bit by bit. */
+static slab_closest_point near_result(const point_check *c, size_t i, const point_answer *want) {
+  const char *got = c->results + i * c->result_size;
+  slab_closest_point near;
+  if (memcmp(got, &want->told, c->result_size) == 0) return want->near;
+  if (c->points64 == NULL) {
+    memcpy(&near, got, sizeof near);
+    for (int k = 0; k < 3; k++) near.point[k] = (float)((double)near.point[k] - c->origin[k]);
+    return near;
+  }
+  slab_closest_point64 far;
+  memcpy(&far, got, sizeof far);
+  near = (slab_closest_point){
+      .distance = far.distance, .u = far.u, .v = far.v, .feature = far.feature, .primitive = far.primitive};
+  near.geometry = far.geometry;
+  for (int k = 0; k < 3; k++) near.point[k] = (float)(far.point[k] - c->origin[k]);
+  return near;
+}
+
+/* The sign of a distance is right where the reference's winding is. */
 static oracle_judgement judge_result(const point_check *c, size_t i, const float point[3], const point_answer *want,
                                      char *why, size_t size) {
   const oracle_scene *scene = c->all.judge.scene;
   const float radius = radius_of(c, i);
   const visibility seen = visibility_of(c, i);
-  const void *result = c->query == SLAB_CLOSEST_POINTS ? (const void *)&want->near : c->results + i * c->result_size;
+  const void *result = c->results + i * c->result_size;
+  slab_closest_point near;
+  if (c->query == SLAB_CLOSEST_POINTS) {
+    near = near_result(c, i, want);
+    result = &near;
+  }
   if (c->query == SLAB_WINDING) return oracle_judge_winding(scene, point, *(const int32_t *)result, seen, why, size);
   if (c->query == SLAB_WINDING_NUMBERS)
     return oracle_judge_winding_number(scene, point, *(const float *)result, seen, why, size);
