@@ -95,7 +95,7 @@ def test_each_has_a_picture_on_the_page():
     programs = [*EXAMPLES.glob("*.py"), *(EXAMPLES.parents[1] / "examples").glob("*.c")]
     names = {path.stem for path in programs} - {"closest", "enqueue", "helpers"}
     drawn_from_files = {"deviation", "distance_field"}  # by docs/examples.py, with `slabcast near`
-    assert {path.stem for path in (docs / "examples").glob("*.png")} == names | drawn_from_files and len(names) == 14
+    assert {path.stem for path in (docs / "examples").glob("*.png")} == names | drawn_from_files and len(names) == 15
     for name in drawn_from_files:
         assert f"](examples/{name}.png)" in page
     for name in names:
