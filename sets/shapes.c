@@ -51,6 +51,22 @@ slab_status shape_add(slab_scene *scene, slab_shape kind, const void *shapes, ui
   return shape_add_array(scene, kind, shapes, n, options, NULL);
 }
 
+slab_status shape_add_doubles(slab_scene *scene, slab_shape kind, const double *shapes, uint32_t n,
+                              const slab_geometry_options *options) {
+  const slab_mesh soup = {.vertices64 = shapes, .vertex_count = 3 * n, .triangle_count = n};
+  switch (kind) {
+#define ADD64_OF_ARRAY(name, names) \
+  slab_scene_add_##names##64(scene, (const slab_##name##64 *)(const void *)shapes, n, options, NULL)
+#define ADD64_OF_MESH(name, names) slab_scene_add_mesh(scene, &soup, options, NULL)
+#define ADD64_OF(shape, name, names, noun, rows, form, place, source) \
+  case shape:                                                         \
+    return ADD64_OF_##source(name, names);
+    SHAPES(ADD64_OF)
+#undef ADD64_OF
+  }
+  return SLAB_INVALID_ARGUMENT;
+}
+
 slab_status shape_update_array(slab_scene *scene, uint32_t geometry, slab_shape kind, const void *shapes, uint32_t n) {
   const slab_mesh soup = soup_of(shapes, n);
   switch (kind) {

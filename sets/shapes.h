@@ -20,6 +20,9 @@ slab_status shape_add_array(slab_scene *scene, slab_shape kind, const void *shap
 /* The same, where the geometry's index is not wanted. */
 slab_status shape_add(slab_scene *scene, slab_shape kind, const void *shapes, uint32_t n,
                       const slab_geometry_options *options);
+/* The same of shapes in double. */
+slab_status shape_add_doubles(slab_scene *scene, slab_shape kind, const double *shapes, uint32_t n,
+                              const slab_geometry_options *options);
 /* Replaces the n shapes of a geometry, triangles as a soup. */
 slab_status shape_update_array(slab_scene *scene, uint32_t geometry, slab_shape kind, const void *shapes, uint32_t n);
 /* The same of n shapes from number `first` on; of a mesh without indices, all vertices of these. */

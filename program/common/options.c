@@ -14,25 +14,15 @@
 
 /* ---- values ---------------------------------------------------------------- */
 
-/* Parses numbers with commas between. Returns how many there are, at most `most`; 0 if they are anything else. */
-static int parse_list(const char *text, float *values, int most) {
-  for (int i = 0; i < most; i++) {
-    decimal number;
-    const char *end = text + decimal_read(text, &number);
-    if (end == text || (*end != ',' && *end != '\0')) return 0;
-    values[i] = number.narrow;
-    if (*end == '\0') return i + 1;
-    text = end + 1;
-  }
-  return 0;
-}
-
 static int parse_point(const char *text, point_option *point) {
-  float value[3];
-  if (parse_list(text, value, 3) != 3) return 0;
+  decimal value[3];
+  if (parse_reals(text, value, 3) != 3) return 0;
   for (int i = 0; i < 3; i++)
-    if (!isfinite(value[i])) return 0;
-  memcpy(point->value, value, sizeof value);
+    if (!isfinite(value[i].narrow)) return 0;
+  for (int i = 0; i < 3; i++) {
+    point->value[i] = value[i].narrow;
+    point->wide[i] = value[i].wide;
+  }
   return point->given = 1;
 }
 
@@ -40,30 +30,33 @@ static int parse_up(const char *text, point_option *up) {
   if (strlen(text) != 1 || !strchr("xyz", text[0])) return parse_point(text, up);
   *up = (point_option){.given = 1, .axis = text[0]};
   up->value[text[0] - 'x'] = 1;
+  up->wide[text[0] - 'x'] = 1;
   return 1;
 }
 
 static int parse_ray(const char *text, ray_option *given) {
-  float v[8] = {[7] = INFINITY};
-  const int count = parse_list(text, v, 8);
+  decimal v[8] = {[6] = {0, 0}, [7] = {(double)INFINITY, INFINITY}};
+  const int count = parse_reals(text, v, 8);
   if (count != 6 && count != 8) return 0;
-  given->ray = (slab_ray){{v[0], v[1], v[2]}, v[6], {v[3], v[4], v[5]}, v[7]};
+  given->ray = (slab_ray){
+      {v[0].narrow, v[1].narrow, v[2].narrow}, v[6].narrow, {v[3].narrow, v[4].narrow, v[5].narrow}, v[7].narrow};
   return given->given = 1;
 }
 
 static int parse_range(const char *text, range_option *range) {
-  float value[2];
-  if (parse_list(text, value, 2) != 2 || !(value[0] <= value[1])) return 0;
-  *range = (range_option){value[0], value[1], 1};
+  decimal value[2];
+  if (parse_reals(text, value, 2) != 2 || !(value[0].narrow <= value[1].narrow)) return 0;
+  *range = (range_option){value[0].narrow, value[1].narrow, 1};
   return 1;
 }
 
 /* Floats hold all these counts. */
 static int parse_fan(const char *text, fan_option *fan) {
-  float value[3];
-  if (parse_list(text, value, 3) != 3 || !isfinite(value[1]) || !isfinite(value[2])) return 0;
-  if (!(value[0] >= 1 && value[0] <= 65536) || value[0] != floorf(value[0])) return 0;
-  *fan = (fan_option){(uint32_t)value[0], value[1], value[2]};
+  decimal value[3];
+  if (parse_reals(text, value, 3) != 3 || !isfinite(value[1].narrow) || !isfinite(value[2].narrow)) return 0;
+  const float count = value[0].narrow;
+  if (!(count >= 1 && count <= 65536) || count != floorf(count)) return 0;
+  *fan = (fan_option){(uint32_t)count, value[1].narrow, value[2].narrow};
   return 1;
 }
 
@@ -159,7 +152,7 @@ static int refuse_value(const command_line *command, const option *row, const ch
 static int set_real(const option *row, const char *value, real_option *place) {
   decimal number;
   if (!parse_real(value, &number) || !in_range(row, number.wide)) return 0;
-  *place = (real_option){number.narrow, 1};
+  *place = (real_option){number.narrow, 1, number.wide};
   return 1;
 }
 

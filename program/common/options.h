@@ -35,6 +35,7 @@ typedef enum option_kind {
 
 typedef struct point_option {
   float value[3];
+  double wide[3]; /* the same in double */
   int given;
   char axis; /* of OPTION_UP: x, y or z where that was given; else 0 */
 } point_option;
@@ -139,6 +140,14 @@ typedef struct command_line {
        OPTION_SCENE,                                                                                                \
        offsetof(type, member),                                                                                      \
        "the world of each of these places, 1 or more, or 0, all: npy or raw of\nuint32, or text, one a line",       \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--origin",                                                                                                  \
+       "X,Y,Z",                                                                                                     \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "where floats count from: numbers of text and float64 keep their digits\nnear it (default: the middle of "   \
+       "what is far from 0, else 0,0,0, which\nrounds all to float32)",                                             \
        0,                                                                                                           \
        0},                                                                                                          \
       {"--one-geometry",                                                                                            \

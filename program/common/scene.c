@@ -8,6 +8,7 @@
 #include "program/common/device.h"
 #include "program/io/digest.h"
 #include "program/io/errors.h"
+#include "program/io/far.h"
 #include "program/io/output.h"
 #include "program/io/own_file.h"
 #include "program/io/table.h"
@@ -35,6 +36,9 @@ struct scene_source {
   const char **names; /* of each geometry up to the last one with a name */
   result_labels labels;
   uint32_t ray_mask, worlds;
+  double origin[3]; /* of --origin */
+  bool has_origin;
+  bool in_double; /* the load so far has added something in double: what follows is, too */
   scene_outputs outputs;
   digest seen_all; /* by the last load */
   digest *seen;    /* that one; NULL: nobody asks */
@@ -60,50 +64,112 @@ struct scene_kind {
   size_t least_columns, most_columns;
 };
 
+/* The longest side of its bounds. */
+static double size_of(const slab_scene_stats *stats) {
+  double size = 0;
+  for (int k = 0; k < 3; k++) {
+    const double extent = (double)stats->upper[k] - (double)stats->lower[k];
+    if (extent > size) size = extent;
+  }
+  return size;
+}
+
+/* ---- doubles --------------------------------------------------------------- */
+
+static bool is_zero(const double origin[3]) { return origin[0] == 0 && origin[1] == 0 && origin[2] == 0; }
+
+/* Whether numbers that are wide are to be added in double. range: of their coordinates, which rounding moves. An origin
+ * of 0 rounds everything. */
+static bool wants_doubles(scene_source *source, const far_range *range) {
+  if (source->has_origin) return !is_zero(source->origin);
+  if (!source->in_double && range) source->in_double = far_range_is_far(range);
+  return source->in_double;
+}
+
 /* ---- arrays ---------------------------------------------------------------- */
 
-/* Adds rows of a file. Rows have the layout of the structs, except boxes of four columns. */
-static slab_status add_rows(const scene_target *to, const scene_item *item, const void *rows, uint32_t n) {
+/* Takes in where row i of a shape lies; of a solid with the box around it. A plane lies nowhere. */
+static void take_row(far_range *range, slab_shape shape, const double *row) {
+  const double *half = row + 3; /* of an oriented box */
+  for (int k = 0; k < 3 && shape != SLAB_PLANE; k++) {
+    const double around = shape == SLAB_SPHERE ? row[3] : shape == SLAB_OBB ? half[0] + half[1] + half[2] : 0;
+    far_range_add(range, k, row[k] - around);
+    far_range_add(range, k, shape == SLAB_BOX ? row[k + 3] : row[k] + around);
+  }
+}
+
+static bool are_doubles(scene_source *source, slab_shape shape, const table *rows) {
+  far_range range = far_range_empty();
+  if (rows->wide == NULL) return false;
+  for (size_t i = 0; rows->worst_rounding > 0 && i < rows->rows; i++)
+    take_row(&range, shape, rows->wide + i * rows->columns);
+  return wants_doubles(source, &range);
+}
+
+/* Rectangles lx ly ux uy become boxes that are unbounded in z. Returns 0, or -1 if out of memory. */
+static int deepen(table *rows) {
+  const double end = (double)INFINITY;
+  table boxes = {.values = malloc((rows->rows + 1) * 6 * sizeof *boxes.values),
+                 .wide = rows->wide ? malloc((rows->rows + 1) * 6 * sizeof *boxes.wide) : NULL,
+                 .rows = rows->rows,
+                 .columns = 6,
+                 .worst_rounding = rows->worst_rounding};
+  const int failed = boxes.values == NULL || (rows->wide && boxes.wide == NULL);
+  for (size_t i = 0; !failed && i < rows->rows; i++) {
+    const float *flat = rows->values + 4 * i;
+    const slab_box box = slab_box_2d(flat, flat + 2);
+    memcpy(boxes.values + 6 * i, &box, sizeof box);
+    if (rows->wide == NULL) continue;
+    const double *wide = rows->wide + 4 * i, deep[6] = {wide[0], wide[1], -end, wide[2], wide[3], end};
+    memcpy(boxes.wide + 6 * i, deep, sizeof deep);
+  }
+  if (!failed) {
+    table_free(rows);
+    *rows = boxes;
+  } else {
+    table_free(&boxes);
+  }
+  return failed ? -1 : 0;
+}
+
+/* Adds rows of a file, which have the layout of the structs. */
+static slab_status add_rows(const scene_target *to, const scene_item *item, const table *rows, double *worst_rounding) {
+  const uint32_t n = (uint32_t)rows->rows;
+  const size_t numbers = rows->rows * rows->columns;
+  const slab_shape shape = item->kind->shape;
   uint32_t skipped = 0;
-  digest_add(to->source->seen, rows, n * item->kind->most_columns * sizeof(float));
   const slab_geometry_options options = {
       .mask = item->mask, .skip_invalid = to->source->meshes.skip_invalid, .skipped = &skipped};
-  const slab_status status = shape_add(to->scene, item->kind->shape, rows, n, &options);
+  const bool doubles = are_doubles(to->source, shape, rows);
+  if (doubles)
+    digest_add(to->source->seen, rows->wide, numbers * sizeof *rows->wide);
+  else
+    digest_add(to->source->seen, rows->values, numbers * sizeof *rows->values);
+  *worst_rounding = doubles ? 0 : rows->worst_rounding;
+  const slab_status status = doubles ? shape_add_doubles(to->scene, shape, rows->wide, n, &options)
+                                     : shape_add(to->scene, shape, rows->values, n, &options);
   if (skipped > 0)
     complain("warning: %s: %u of %u rows %s dropped", name_of(item->value), skipped, n, plural(skipped, "was", "were"));
   return status;
 }
 
-/* Converts rectangles lx ly ux uy to boxes that are unbounded in z; NULL if out of memory. */
-static slab_box *boxes_2d(const table *rows) {
-  slab_box *boxes = malloc((rows->rows + 1) * sizeof *boxes);
-  for (size_t i = 0; boxes && i < rows->rows; i++)
-    boxes[i] = slab_box_2d(rows->values + 4 * i, rows->values + 4 * i + 2);
-  return boxes;
-}
-
 static int load_rows(const scene_item *item, const scene_target *to, double *worst_rounding) {
   table rows = {0};
-  slab_box *boxes = NULL;
   int code = EXIT_FAILED;
   if (read_table(item->value, columns_of_shape(item->kind->shape), item->kind->least_columns, item->kind->most_columns,
                  &rows) != 0)
     return code;
-  *worst_rounding = rows.worst_rounding;
   const int flat = item->kind->least_columns != item->kind->most_columns && rows.columns == 4;
-  if (flat) boxes = boxes_2d(&rows);
   if (rows.columns == 5) {
     complain("%s: 5 columns; boxes have 6, or 4 in 2D", name_of(item->value));
   } else if (rows.rows > UINT32_MAX) {
     complain("%s: %zu rows are more than a geometry can have", name_of(item->value), rows.rows);
-  } else if (flat && boxes == NULL) {
+  } else if (flat && deepen(&rows) != 0) {
     complain("%s: no memory for %zu %s", name_of(item->value), rows.rows, plural(rows.rows, "box", "boxes"));
   } else {
-    const void *shapes = flat ? (const void *)boxes : rows.values;
-    const slab_status status = add_rows(to, item, shapes, (uint32_t)rows.rows);
+    const slab_status status = add_rows(to, item, &rows, worst_rounding);
     code = status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item->value));
   }
-  free(boxes);
   table_free(&rows);
   return code;
 }
@@ -205,6 +271,36 @@ static int load_worlds(const scene_item *item, const scene_target *to, uint64_t 
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item->worlds));
 }
 
+/* Where the origins of models come to lie, which are about so large. */
+static bool are_far_places(scene_source *source, const table *transforms, const slab_scene *model) {
+  slab_scene_stats stats;
+  far_range range = far_range_empty();
+  if (transforms->wide == NULL || slab_scene_info(model, &stats) != SLAB_OK) return false;
+  if (!is_zero(stats.origin)) source->in_double = source->in_double || !source->has_origin;
+  const double around = size_of(&stats) / 2;
+  for (size_t i = 0; transforms->worst_rounding > 0 && i < transforms->rows; i++)
+    for (int k = 0; k < 3; k++) {
+      const double at = transforms->wide[12 * i + 4 * (size_t)k + 3];
+      far_range_add(&range, k, at - around);
+      far_range_add(&range, k, at + around);
+    }
+  return wants_doubles(source, &range);
+}
+
+static slab_status add_places(const scene_target *to, const scene_item *item, slab_scene *model,
+                              const table *transforms, const uint32_t *worlds, double *worst_rounding) {
+  const slab_geometry_options options = {.mask = item->mask, .worlds = worlds};
+  const uint32_t n = (uint32_t)transforms->rows;
+  const size_t numbers = transforms->rows * transforms->columns;
+  if (are_far_places(to->source, transforms, model)) {
+    digest_add(to->source->seen, transforms->wide, numbers * sizeof *transforms->wide);
+    return slab_scene_add_instances64(to->scene, model, transforms->wide, n, &options, NULL);
+  }
+  *worst_rounding = fmax(*worst_rounding, transforms->worst_rounding);
+  digest_add(to->source->seen, transforms->values, numbers * sizeof *transforms->values);
+  return slab_scene_add_instances(to->scene, model, transforms->values, n, &options, NULL);
+}
+
 static int load_instances(const scene_item *item, const scene_target *to, double *worst_rounding) {
   table transforms = {0};
   slab_scene *model = NULL;
@@ -216,12 +312,8 @@ static int load_instances(const scene_item *item, const scene_target *to, double
   else
     code = load_model(item, to, &model, worst_rounding);
   if (code == EXIT_DONE) code = load_worlds(item, to, transforms.rows, &worlds);
-  *worst_rounding = fmax(*worst_rounding, transforms.worst_rounding);
   if (code == EXIT_DONE) {
-    const slab_geometry_options options = {.mask = item->mask, .worlds = worlds.worlds};
-    digest_add(to->source->seen, transforms.values, transforms.rows * transforms.columns * sizeof(float));
-    const slab_status status =
-        slab_scene_add_instances(to->scene, model, transforms.values, (uint32_t)transforms.rows, &options, NULL);
+    const slab_status status = add_places(to, item, model, &transforms, worlds.worlds, worst_rounding);
     if (status != SLAB_OK) code = complain_status(status, name_of(item->value));
   }
   slab_scene_destroy(model); /* the scene retains it */
@@ -372,6 +464,18 @@ void scene_source_up_unasked(scene_source *source, char axis) {
   source->meshes.up_unasked = true;
 }
 
+static int set_origin(scene_source *source, const char *value) {
+  decimal origin[3];
+  int found = parse_reals(value, origin, 3) == 3;
+  for (int k = 0; k < 3 && found; k++) {
+    source->origin[k] = origin[k].wide;
+    found = fabs(origin[k].wide) <= 0x1p58; /* false for NaN */
+  }
+  if (found) return source->has_origin = true;
+  complain("option --origin: \"%s\" is not X,Y,Z, three numbers of at most 2^58", value);
+  return -1;
+}
+
 static int set_seconds(mesh_options *options, const char *value) {
   uint64_t seconds = 0;
   if (!parse_count(value, &seconds) || seconds < 1 || seconds > 86400) {
@@ -413,6 +517,7 @@ const scene_parts *scene_source_parts(const scene_source *source) { return &sour
 static int set_for_all(scene_source *source, const char *name, const char *value) {
   if (!strcmp(name, "--one-geometry")) return source->meshes.one_geometry = true;
   if (!strcmp(name, "--skip-invalid")) return source->meshes.skip_invalid = true;
+  if (!strcmp(name, "--origin")) return set_origin(source, value);
   if (!strcmp(name, "--unit")) return set_unit(&source->meshes, value);
   if (!strcmp(name, "--up")) return set_up(source, value);
   if (!strcmp(name, "--import-seconds")) return set_seconds(&source->meshes, value);
@@ -436,36 +541,40 @@ int scene_source_option(scene_source *source, const char *name, const char *valu
   return 0;
 }
 
-/* The longest side of its bounds. */
-static double size_of(const slab_scene_stats *stats) {
-  double size = 0;
-  for (int k = 0; k < 3; k++) {
-    const double extent = (double)stats->upper[k] - (double)stats->lower[k];
-    if (extent > size) size = extent;
-  }
-  return size;
-}
-
-/* Warns if rounding to float32 moved a number by more than 1e-6 of the scene's size, so that the user can move the
- * origin. */
-static void warn_of_rounding(const scene_source *source, const double *worst, const slab_scene *scene) {
-  slab_scene_stats stats;
-  if (slab_scene_info(scene, &stats) != SLAB_OK) return;
-  const double size = size_of(&stats);
+/* Warns if rounding to float32 moved a number by more than 1e-6 of the scene's size. */
+static void warn_of_rounding(const scene_source *source, const double *worst, const slab_scene_stats *stats) {
+  const double size = size_of(stats);
   for (size_t i = 0; i < source->count; i++)
-    if (worst[i] > 1e-6 * size)
+    if (worst[i] > FAR_LOSS * size)
       complain("warning: %s: rounding to float32 moved a number by %g, in a scene of size %g",
                name_of(source->items[i].value), worst[i], size);
 }
 
+/* Warns where the scene lies so far from the origin that was given for it that rounding shows. */
+static void warn_of_origin(const scene_source *source, const slab_scene_stats *stats) {
+  far_range range = far_range_empty();
+  for (int k = 0; k < 3; k++) {
+    far_range_add(&range, k, (double)stats->lower[k]);
+    far_range_add(&range, k, (double)stats->upper[k]);
+  }
+  if (source->has_origin && !is_zero(source->origin) && far_range_is_far(&range))
+    complain(
+        "warning: --origin %.17g,%.17g,%.17g is %.3g from the scene, whose size is %.3g: rounding to float32 moves "
+        "its points by up to %.2g",
+        source->origin[0], source->origin[1], source->origin[2], far_range_reach(&range), size_of(stats),
+        FAR_ROUNDING * far_range_reach(&range));
+}
+
 void scene_warn_of_rounding(const slab_scene_stats *stats, const char *path, double moved) {
   const double size = size_of(stats);
-  if (size > 0 && moved > 1e-6 * size)
+  if (size > 0 && moved > FAR_LOSS * size)
     complain(
         "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g); "
-        "coordinates nearer to 0 keep more",
+        "coordinates nearer to 0 keep more, and --origin X,Y,Z takes them in double",
         path, moved, size);
 }
+
+bool scene_is_far(const slab_scene_stats *stats) { return !is_zero(stats->origin); }
 
 static int list_names(scene_source *source) {
   const scene_parts *parts = &source->parts;
@@ -515,6 +624,9 @@ int scene_source_load(scene_source *source, slab_context *context, slab_tree tre
     return EXIT_FAILED;
   }
   slab_status status = slab_scene_create(context, &to.scene);
+  source->in_double = false;
+  if (status == SLAB_OK && source->has_origin) status = slab_scene_origin(to.scene, source->origin);
+  if (source->has_origin) digest_add(source->seen, source->origin, sizeof source->origin);
   int code = status == SLAB_OK ? EXIT_DONE : complain_status(status, "scene");
   for (size_t i = 0; i < source->count && code == EXIT_DONE; i++) {
     digest_add_text(source->seen, source->items[i].kind->option);
@@ -526,8 +638,12 @@ int scene_source_load(scene_source *source, slab_context *context, slab_tree tre
     status = slab_scene_commit(to.scene, &to.build);
     if (status != SLAB_OK) code = complain_status(status, "scene");
   }
+  slab_scene_stats stats;
   if (code == EXIT_DONE) {
-    warn_of_rounding(source, worst, to.scene);
+    if (slab_scene_info(to.scene, &stats) == SLAB_OK) {
+      warn_of_rounding(source, worst, &stats);
+      warn_of_origin(source, &stats);
+    }
     *scene = to.scene;
   } else {
     slab_scene_destroy(to.scene);

@@ -45,6 +45,12 @@ int scene_source_load(scene_source *, slab_context *, slab_tree tree, slab_scene
  * after a failure too. */
 int scene_source_open(scene_source *, const slab_context_options *, slab_tree tree, slab_context **, slab_scene **,
                       slab_scene_stats *, slab_device_info *device);
+/* Whether its floats count from an origin that is not 0: then rays and points of doubles keep their digits. */
+bool scene_is_far(const slab_scene_stats *);
+/* A coordinate of the world that counts from the scene's origin, as those of lower and upper do. */
+static inline double scene_coordinate(const slab_scene_stats *stats, int axis, float coordinate) {
+  return stats->origin[axis] + (double)coordinate;
+}
 /* Warns if rounding to float32 moved points of a file by more than 1e-6 of the scene's size. */
 void scene_warn_of_rounding(const slab_scene_stats *, const char *path, double moved);
 /* The geometries with names, after scene_source_load, in the order of their ids. */

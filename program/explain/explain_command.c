@@ -197,7 +197,7 @@ static int read_ray(const explain_options *options, slab_ray *ray, own_values *v
   const uint64_t rays = ray_source_count(source); /* that of a text is known only at its end */
   int failed = 0;
   if (options->index < rays) failed = ray_source_skip(source, options->index);
-  if (!failed && options->index < rays) failed = ray_source_read(source, 1, ray, &got);
+  if (!failed && options->index < rays) failed = ray_source_read(source, 1, (ray_array){.floats = ray}, &got);
   if (!failed && got == 0) {
     complain("%s: there is no ray %llu, counted from 0", options->rays, (unsigned long long)options->index);
     failed = -1;

@@ -68,6 +68,7 @@ static const named_column hit_columns[] = {
     [HITS_T] = {"t", 0, COLUMN_NEEDED, 0},
     [HITS_PRIMITIVE] = {"primitive|prim|prim_id", 0, COLUMN_FREE, 0},
     [HITS_GEOMETRY] = {"geometry|geom|geom_id", 0, COLUMN_FREE, 0},
+    [HITS_ORDER] = {"order", 0, COLUMN_FREE, 0},
     [HITS_RAY] = {"ray", 0, COLUMN_FREE, 0},
 };
 const column_names columns_of_hits = SOME_COLUMNS("hits", hit_columns);

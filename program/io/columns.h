@@ -32,8 +32,9 @@ typedef struct column_names {
 extern const column_names columns_of_rays, columns_of_segments, columns_of_points, columns_of_places;
 extern const column_names columns_of_transforms;
 extern const column_names columns_of_masks, columns_of_worlds, columns_of_hits, columns_of_suns, columns_of_beams;
-/* Places in columns_of_hits. HITS_RAY: of a text with a line for each hit, not for each ray. */
-enum { HITS_T, HITS_PRIMITIVE, HITS_GEOMETRY, HITS_RAY };
+/* Places in columns_of_hits. HITS_ORDER: of rays in double. HITS_RAY: of a text with a line for each hit, not for each
+ * ray. */
+enum { HITS_T, HITS_PRIMITIVE, HITS_GEOMETRY, HITS_ORDER, HITS_RAY };
 /* Places in columns_of_suns. */
 enum { SUNS_AZIMUTH, SUNS_ALTITUDE, SUNS_HOURS };
 /* Of a kind that is added as an array. */

@@ -1,5 +1,5 @@
-/* Which coordinates of a file are so far from 0 that rounding to float shows: such a file is taken in double. The rule is
- * that of the Python package. */
+/* Which coordinates of a file are so far from 0 that rounding to float shows: such a file is taken in double. The rule
+ * is that of the Python package. */
 #ifndef SLABCAST_PROGRAM_IO_FAR_H
 #define SLABCAST_PROGRAM_IO_FAR_H
 

@@ -47,15 +47,17 @@ uint64_t grid_digest(const grid *g) {
   return digest_value(&seen);
 }
 
-static float place(const grid *g, int axis, uint64_t index) {
-  return (float)(g->origin[axis] + (double)index * g->spacing[axis]);
+static double place(const grid *g, int axis, uint64_t index) {
+  return g->origin[axis] + (double)index * g->spacing[axis];
 }
 
-void grid_points(const grid *g, uint64_t first, size_t n, slab_ray *points) {
+void grid_points(const grid *g, uint64_t first, size_t n, slab_ray *floats, slab_ray64 *doubles) {
   const uint64_t row = first / g->size[0];
   uint64_t i = first % g->size[0], j = row % g->size[1], k = row / g->size[1];
   for (size_t p = 0; p < n; p++) {
-    points[p] = (slab_ray){.origin = {place(g, 0, i), place(g, 1, j), place(g, 2, k)}, .t_max = INFINITY};
+    const double x = place(g, 0, i), y = place(g, 1, j), z = place(g, 2, k);
+    if (floats) floats[p] = (slab_ray){.origin = {(float)x, (float)y, (float)z}, .t_max = INFINITY};
+    if (doubles) doubles[p] = (slab_ray64){.origin = {x, y, z}, .t_max = (double)INFINITY};
     if (++i < g->size[0]) continue;
     i = 0;
     if (++j < g->size[1]) continue;

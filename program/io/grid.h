@@ -7,7 +7,7 @@
 
 #include "slabcast.h"
 
-/* Point i + size[0] (j + size[1] k) is origin + (i, j, k) * spacing, rounded to float. */
+/* Point i + size[0] (j + size[1] k) is origin + (i, j, k) * spacing, in double or rounded to float. */
 typedef struct grid {
   uint32_t size[3];
   double origin[3], spacing[3];
@@ -32,7 +32,7 @@ int grid_make(const grid_option *, const grid_box *, grid *);
 /* The number of points; 0: more than GRID_MOST. */
 uint64_t grid_count(const uint32_t size[3]);
 uint64_t grid_digest(const grid *);
-/* n points from point `first` on, as rays without a direction. */
-void grid_points(const grid *, uint64_t first, size_t n, slab_ray *points);
+/* n points from point `first` on, as rays without a direction: of each kind that is not NULL. */
+void grid_points(const grid *, uint64_t first, size_t n, slab_ray *floats, slab_ray64 *doubles);
 
 #endif

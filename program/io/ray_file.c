@@ -17,6 +17,7 @@ struct ray_source {
   row_source *rows;
   uint64_t first, count, done; /* the shard: index of its first ray, its rays, rays read */
   uint64_t total;              /* rays of all shards */
+  int doubles;                 /* rays are read in double */
   uint64_t sample;             /* of a shard: the digest of some of them; 0: they cannot be read twice */
   FILE *spool;                 /* all rays of a pipe that had to be counted first */
 };
@@ -60,40 +61,87 @@ static const char *noun(const ray_source *source, uint64_t count) {
 
 /* ---- one row --------------------------------------------------------------- */
 
-static slab_ray ray_of_row(const float *row, size_t columns) {
-  if (columns == 4) return slab_ray_2d(row, row + 2, 0.0f, INFINITY);
-  if (columns == 6) return (slab_ray){{row[0], row[1], row[2]}, 0.0f, {row[3], row[4], row[5]}, INFINITY};
-  return (slab_ray){{row[0], row[1], row[2]}, row[3], {row[4], row[5], row[6]}, row[7]};
+static slab_ray64 ray_of_row(const double *row, size_t columns) {
+  if (columns == 4) return (slab_ray64){{row[0], row[1], 0}, 0, {row[2], row[3], 0}, (double)INFINITY};
+  if (columns == 6) return (slab_ray64){{row[0], row[1], row[2]}, 0, {row[3], row[4], row[5]}, (double)INFINITY};
+  return (slab_ray64){{row[0], row[1], row[2]}, row[3], {row[4], row[5], row[6]}, row[7]};
 }
 
-static slab_ray segment_of_row(const float *row, size_t columns) {
-  if (columns == 6) return slab_segment(row, row + 3);
-  const float a[3] = {row[0], row[1], 0.0f}, b[3] = {row[2], row[3], 0.0f};
-  return slab_segment(a, b);
+static slab_ray64 segment_of_row(const double *row, size_t columns) {
+  if (columns == 6) return slab_segment64(row, row + 3);
+  const double a[3] = {row[0], row[1], 0}, b[3] = {row[2], row[3], 0};
+  return slab_segment64(a, b);
 }
 
-static slab_ray point_of_row(const float *row, size_t columns) {
-  slab_ray ray = {.origin = {row[0], row[1], row[2]}, .t_max = INFINITY};
+static slab_ray64 point_of_row(const double *row, size_t columns) {
+  slab_ray64 ray = {.origin = {row[0], row[1], row[2]}, .t_max = (double)INFINITY};
   if (columns == 6) memcpy(ray.direction, row + 3, sizeof ray.direction);
   return ray;
 }
 
-static slab_ray place_of_row(const float *row, size_t columns) {
-  return (slab_ray){.origin = {row[0], row[1], columns > 2 ? row[2] : 0.0f}, .t_max = INFINITY};
+static slab_ray64 place_of_row(const double *row, size_t columns) {
+  return (slab_ray64){.origin = {row[0], row[1], columns > 2 ? row[2] : 0}, .t_max = (double)INFINITY};
 }
 
-static void make_rays(const ray_source *source, const float *row, size_t n, slab_ray *rays) {
-  static slab_ray (*const make[])(const float *, size_t) = {[ROWS_OF_RAYS] = ray_of_row,
-                                                            [ROWS_OF_SEGMENTS] = segment_of_row,
-                                                            [ROWS_OF_POINTS] = point_of_row,
-                                                            [ROWS_OF_PLACES] = place_of_row};
+/* Of a ray whose numbers are floats. A segment's differences in double, rounded once more, are those in float: double
+ * has more than twice float's digits. */
+static slab_ray narrowed(const slab_ray64 *ray) {
+  slab_ray narrow = {.t_min = (float)ray->t_min, .t_max = (float)ray->t_max};
+  for (int k = 0; k < 3; k++) {
+    narrow.origin[k] = (float)ray->origin[k];
+    narrow.direction[k] = (float)ray->direction[k];
+  }
+  return narrow;
+}
+
+static slab_ray64 (*const make_ray[])(const double *row, size_t columns) = {[ROWS_OF_RAYS] = ray_of_row,
+                                                                            [ROWS_OF_SEGMENTS] = segment_of_row,
+                                                                            [ROWS_OF_POINTS] = point_of_row,
+                                                                            [ROWS_OF_PLACES] = place_of_row};
+
+enum { BLOCK = 512 };
+
+/* Rows on their way to rays. */
+typedef struct row_block {
+  float narrow[BLOCK * ROWS_COLUMNS_MAX];
+  double wide[BLOCK * ROWS_COLUMNS_MAX];
+} row_block;
+
+static slab_ray64 ray_of_doubles(const ray_options *options, const double *row, size_t columns) {
+  slab_ray64 ray = make_ray[options->of](row, columns);
+  if (options->t_min.given) ray.t_min = options->t_min.wide;
+  if (options->t_max.given) ray.t_max = options->t_max.wide;
+  return ray;
+}
+
+static slab_ray ray_of_floats(const ray_options *options, const float *row, size_t columns) {
+  double wide[ROWS_COLUMNS_MAX];
+  for (size_t k = 0; k < columns; k++) wide[k] = (double)row[k];
+  const slab_ray64 made = make_ray[options->of](wide, columns);
+  slab_ray ray = narrowed(&made);
+  if (options->t_min.given) ray.t_min = options->t_min.value;
+  if (options->t_max.given) ray.t_max = options->t_max.value;
+  return ray;
+}
+
+/* Makes the rays of rows that were read to a block: those of either kind that are wanted. */
+static void make_rays(const ray_source *source, const row_block *block, size_t n, ray_array rays) {
   const size_t columns = rows_columns(source->rows);
   const ray_options *options = &source->options;
-  for (size_t i = 0; i < n; i++, row += columns) {
-    rays[i] = make[options->of](row, columns);
-    if (options->t_min.given) rays[i].t_min = options->t_min.value;
-    if (options->t_max.given) rays[i].t_max = options->t_max.value;
-  }
+  for (size_t i = 0; rays.doubles && i < n; i++)
+    rays.doubles[i] = ray_of_doubles(options, block->wide + i * columns, columns);
+  for (size_t i = 0; rays.floats && i < n; i++)
+    rays.floats[i] = ray_of_floats(options, block->narrow + i * columns, columns);
+}
+
+/* Where rows of a block go that become such rays. */
+static row_numbers numbers_of(row_block *block, ray_array rays) {
+  return (row_numbers){rays.floats ? block->narrow : NULL, rays.doubles ? block->wide : NULL};
+}
+
+/* Where rows are read to whose layout is that of the rays. */
+static row_numbers numbers_in(ray_array rays) {
+  return (row_numbers){(float *)(void *)rays.floats, (double *)(void *)rays.doubles};
 }
 
 /* Whether the rows already have the layout of slab_ray. */
@@ -102,16 +150,14 @@ static int is_plain(const ray_source *source) {
   return rows_columns(source->rows) == 8 && !options->t_min.given && !options->t_max.given;
 }
 
-enum { BLOCK = 512 };
-
-static int read_rows(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {
-  if (is_plain(source)) return rows_read(source->rows, capacity, (float *)(void *)rays, got);
-  float block[BLOCK * ROWS_COLUMNS_MAX];
+static int read_rows(ray_source *source, size_t capacity, ray_array rays, size_t *got) {
+  if (is_plain(source)) return rows_read(source->rows, capacity, numbers_in(rays), got);
+  row_block block;
   size_t read = 1;
   for (*got = 0; *got < capacity && read > 0; *got += read) {
     const size_t wanted = capacity - *got < BLOCK ? capacity - *got : BLOCK;
-    if (rows_read(source->rows, wanted, block, &read)) return -1;
-    make_rays(source, block, read, rays + *got);
+    if (rows_read(source->rows, wanted, numbers_of(&block, rays), &read)) return -1;
+    make_rays(source, &block, read, ray_array_from(&rays, *got));
   }
   return 0;
 }
@@ -126,16 +172,47 @@ static int fail_spool(const ray_source *source, const char *verb) {
   return -1;
 }
 
+/* A ray of a pipe in the temporary file: which kind is wanted is not known yet. */
+typedef struct spooled_ray {
+  slab_ray narrow;
+  slab_ray64 wide; /* all zero where the pipe holds floats */
+} spooled_ray;
+
+/* Reads rays for a temporary file. */
+static int read_for_spool(ray_source *source, spooled_ray block[COUNT_BLOCK], size_t *got) {
+  slab_ray narrow[COUNT_BLOCK];
+  slab_ray64 wide[COUNT_BLOCK] = {{{0}, 0, {0}, 0}};
+  const ray_array both = {narrow, rows_are_wide(source->rows) ? wide : NULL};
+  if (read_rows(source, COUNT_BLOCK, both, got)) return -1;
+  for (size_t i = 0; i < *got; i++) block[i] = (spooled_ray){narrow[i], wide[i]};
+  return 0;
+}
+
 /* Writes the rays of a pipe to a temporary file to count them. */
 static int spool_rays(ray_source *source, uint64_t *count) {
-  slab_ray block[COUNT_BLOCK];
+  spooled_ray block[COUNT_BLOCK];
   size_t got = 1;
   if (!(source->spool = os_open_temporary())) return fail_spool(source, "make");
   for (*count = 0; got > 0; *count += got) {
-    if (read_rows(source, COUNT_BLOCK, block, &got)) return -1;
+    if (read_for_spool(source, block, &got)) return -1;
     if (fwrite(block, sizeof *block, got, source->spool) < got) return fail_spool(source, "write");
   }
   return fflush(source->spool) ? fail_spool(source, "write") : 0;
+}
+
+/* Reads rays back. */
+static int read_spool(ray_source *source, size_t wanted, ray_array rays, size_t *got) {
+  spooled_ray block[COUNT_BLOCK];
+  errno = 0;
+  for (*got = 0; *got < wanted;) {
+    const size_t some = wanted - *got < COUNT_BLOCK ? wanted - *got : COUNT_BLOCK;
+    if (fread(block, sizeof *block, some, source->spool) < some) return fail_spool(source, "read");
+    for (size_t i = 0; i < some; i++, ++*got) {
+      if (rays.floats) rays.floats[*got] = block[i].narrow;
+      if (rays.doubles) rays.doubles[*got] = block[i].wide;
+    }
+  }
+  return 0;
 }
 
 static int is_read_again(const ray_source *source) {
@@ -147,7 +224,7 @@ static int count_rays(ray_source *source, uint64_t *count) {
   slab_ray block[COUNT_BLOCK];
   size_t got = 1;
   for (*count = 0; got > 0; *count += got)
-    if (read_rows(source, COUNT_BLOCK, block, &got)) return -1;
+    if (read_rows(source, COUNT_BLOCK, (ray_array){.floats = block}, &got)) return -1;
   rows_close(source->rows);
   source->rows = NULL;
   return open_rows(source);
@@ -156,14 +233,14 @@ static int count_rays(ray_source *source, uint64_t *count) {
 static int skip(ray_source *source, uint64_t rays) {
   if (!source->spool) return rows_skip(source->rows, rays);
   errno = 0;
-  return os_stream_skip(source->spool, rays * sizeof(slab_ray)) ? fail_spool(source, "read") : 0;
+  return os_stream_skip(source->spool, rays * sizeof(spooled_ray)) ? fail_spool(source, "read") : 0;
 }
 
 static int read_one(ray_source *source, slab_ray *ray) {
+  const ray_array one = {.floats = ray};
   size_t got = 0;
-  errno = 0;
-  if (source->spool) return fread(ray, sizeof *ray, 1, source->spool) < 1 ? fail_spool(source, "read") : 0;
-  return read_rows(source, 1, ray, &got) || got == 0 ? -1 : 0;
+  if (source->spool) return read_spool(source, 1, one, &got);
+  return read_rows(source, 1, one, &got) || got == 0 ? -1 : 0;
 }
 
 /* A shard's label has a digest of some rays, because it reads no more of the file than its own. */
@@ -287,17 +364,40 @@ shard_label ray_source_shard(const ray_source *source) {
                        .sample = source->sample};
 }
 
-int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {
+int ray_source_is_wide(const ray_source *source) {
+  return source->options.grid != NULL || (source->rows != NULL && rows_are_wide(source->rows));
+}
+
+void ray_source_keep_doubles(ray_source *source) { source->doubles = 1; }
+int ray_source_has_doubles(const ray_source *source) { return source->doubles; }
+
+int ray_array_make(const ray_source *source, size_t capacity, ray_array *rays) {
+  *rays = (ray_array){0};
+  if (source->doubles)
+    rays->doubles = malloc(capacity * sizeof *rays->doubles);
+  else
+    rays->floats = malloc(capacity * sizeof *rays->floats);
+  return rays->doubles || rays->floats ? 0 : -1;
+}
+
+void ray_array_free(ray_array *rays) {
+  free(rays->floats);
+  free(rays->doubles);
+  *rays = (ray_array){0};
+}
+
+ray_array ray_array_from(const ray_array *rays, size_t at) {
+  return (ray_array){rays->floats ? rays->floats + at : NULL, rays->doubles ? rays->doubles + at : NULL};
+}
+
+int ray_source_read(ray_source *source, size_t capacity, ray_array rays, size_t *got) {
   const uint64_t left = source->count - source->done;
   const size_t wanted = left < capacity ? (size_t)left : capacity;
   int failed = 0;
-  errno = 0;
   if (source->options.grid)
-    grid_points(source->options.grid, source->first + source->done, *got = wanted, rays);
-  else if (!source->spool)
-    failed = read_rows(source, wanted, rays, got);
-  else if ((*got = fread(rays, sizeof *rays, wanted, source->spool)) < wanted)
-    failed = fail_spool(source, "read");
+    grid_points(source->options.grid, source->first + source->done, *got = wanted, rays.floats, rays.doubles);
+  else
+    failed = source->spool ? read_spool(source, wanted, rays, got) : read_rows(source, wanted, rays, got);
   source->done += *got;
   if (failed || *got == wanted || source->count == ROWS_UNKNOWN) return failed;
   const uint64_t end = source->first + source->count;
@@ -314,20 +414,19 @@ int ray_source_skip(ray_source *source, uint64_t rays) {
 int ray_room_make(const ray_source *source, size_t capacity, ray_room *room) {
   const sweep *sensor = source->options.sweep;
   const size_t poses = sensor ? sweep_room(sensor, capacity) : 0;
-  *room = (ray_room){.rays = malloc(capacity * sizeof *room->rays),
-                     .poses = poses ? malloc(poses * SWEEP_POSE * sizeof *room->poses) : NULL};
-  return room->rays && (room->poses || !poses) ? 0 : -1;
+  *room = (ray_room){.poses = poses ? malloc(poses * SWEEP_POSE * sizeof *room->poses) : NULL};
+  return ray_array_make(source, capacity, &room->rays) == 0 && (room->poses || !poses) ? 0 : -1;
 }
 
 void ray_room_free(ray_room *room) {
-  free(room->rays);
+  ray_array_free(&room->rays);
   free(room->poses);
   *room = (ray_room){0};
 }
 
 int ray_source_next(ray_source *source, size_t capacity, ray_room *room, slab_source *got) {
   const uint64_t at = source->first + source->done, left = source->count - source->done;
-  *got = (slab_source){.rays = room->rays};
+  *got = (slab_source){.rays = room->rays.floats, .rays64 = room->rays.doubles};
   if (!source->options.sweep) return ray_source_read(source, capacity, room->rays, &got->n);
   const size_t n = left < capacity ? (size_t)left : capacity;
   source->done += n;
@@ -337,23 +436,23 @@ int ray_source_next(ray_source *source, size_t capacity, ray_room *room, slab_so
 uint64_t ray_source_place(const ray_source *source) { return rows_place(source->rows); }
 size_t ray_source_bytes(const ray_source *source) { return rows_bytes(source->rows); }
 
-void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ray *rays) {
+void ray_source_convert(ray_source *source, const void *bytes, size_t n, ray_array rays) {
   if (is_plain(source)) {
-    rows_convert(source->rows, bytes, n, (float *)(void *)rays);
+    rows_convert(source->rows, bytes, n, numbers_in(rays));
     return;
   }
-  float block[BLOCK * ROWS_COLUMNS_MAX];
+  row_block block;
   const size_t row = rows_bytes(source->rows);
   for (size_t at = 0; at < n; at += BLOCK) {
     const size_t piece = n - at < BLOCK ? n - at : BLOCK;
-    rows_convert(source->rows, (const char *)bytes + at * row, piece, block);
-    make_rays(source, block, piece, rays + at);
+    rows_convert(source->rows, (const char *)bytes + at * row, piece, numbers_of(&block, rays));
+    make_rays(source, &block, piece, ray_array_from(&rays, at));
   }
 }
 
 double ray_source_rounding(const ray_source *source) {
   if (source->options.sweep) return source->options.sweep->poses.worst_rounding;
-  if (source->options.grid) return 0;
+  if (source->options.grid || source->doubles) return 0;
   const size_t columns = rows_columns(source->rows);
   const int segments = source->options.of == ROWS_OF_SEGMENTS;
   return rows_worst_rounding(source->rows, 0, segments ? columns : columns == 4 || columns == 2 ? 2 : 3);

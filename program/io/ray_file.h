@@ -42,17 +42,33 @@ void ray_source_close(ray_source *source);
 uint64_t ray_source_count(const ray_source *source);
 /* Whether points have normals. */
 int ray_source_has_normals(const ray_source *source);
+/* Whether rays can be read in double: a file's that is text or float64, and points of a grid. */
+int ray_source_is_wide(const ray_source *source);
+/* From now on rays are read in double, which the source must be able to. */
+void ray_source_keep_doubles(ray_source *source);
+int ray_source_has_doubles(const ray_source *source);
 /* The index in the file of the shard's first ray. */
 uint64_t ray_source_first(const ray_source *source);
 /* Which slice of the file's rays this is; count 0: all of them. Of the digests it has that of the rays. */
 shard_label ray_source_shard(const ray_source *source);
+/* Room for rays, of one kind: `doubles` where the source keeps doubles. */
+typedef struct ray_array {
+  slab_ray *floats;
+  slab_ray64 *doubles;
+} ray_array;
+/* Returns 0, or -1 where memory is out, without a message. */
+int ray_array_make(const ray_source *source, size_t capacity, ray_array *rays);
+void ray_array_free(ray_array *rays);
+/* The place from which ray `at` on is read. */
+ray_array ray_array_from(const ray_array *rays, size_t at);
+
 /* Reads rays of a file, or points of a grid. */
-int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got);
+int ray_source_read(ray_source *source, size_t capacity, ray_array rays, size_t *got);
 int ray_source_skip(ray_source *source, uint64_t rays);
 
 /* Room for a batch of rays: `rays` for those of a file, which are read, and for rays of a set if they are written. */
 typedef struct ray_room {
-  slab_ray *rays;
+  ray_array rays;
   float *poses; /* of a turning sensor */
   slab_rays set;
 } ray_room;
@@ -67,8 +83,8 @@ int ray_source_next(ray_source *source, size_t capacity, ray_room *room, slab_so
  * are in memory, aligned as by malloc. */
 uint64_t ray_source_place(const ray_source *source);
 size_t ray_source_bytes(const ray_source *source);
-void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ray *rays);
-/* The largest distance that rounding to float32 has moved a point. */
+void ray_source_convert(ray_source *source, const void *bytes, size_t n, ray_array rays);
+/* The largest distance that rounding to float32 has moved a point; 0 of rays in double. */
 double ray_source_rounding(const ray_source *source);
 
 #endif

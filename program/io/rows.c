@@ -409,6 +409,8 @@ size_t rows_bytes(const row_source *source) {
   return is_binary(source) ? source->columns * (source->wide ? sizeof(double) : sizeof(float)) : 0;
 }
 
+int rows_are_wide(const row_source *source) { return source->wide || !is_binary(source); }
+
 double rows_worst_rounding(const row_source *source, size_t first, size_t last) {
   double worst = 0;
   for (size_t i = first; i < last; i++) worst = fmax(worst, source->worst[i]);
@@ -417,22 +419,35 @@ double rows_worst_rounding(const row_source *source, size_t first, size_t last) 
 
 /* ---- reading --------------------------------------------------------------- */
 
-/* Takes note of how far rounding has moved the number of a column. */
-static float rounded(row_source *source, size_t column, double wide, float narrow) {
+/* Takes note of how far rounding moves the number of a column. */
+static void note_rounding(row_source *source, size_t column, double wide, float narrow) {
   const double moved = fabs((double)narrow - wide);
   if (moved > source->worst[column]) source->worst[column] = moved; /* false for NaN, and for inf - inf */
-  return narrow;
 }
 
-static void round_row(row_source *source, const double *wide, float *values) {
-  for (size_t i = 0; i < source->columns; i++) values[i] = rounded(source, i, wide[i], (float)wide[i]);
+static row_numbers numbers_from(row_numbers to, size_t place) {
+  return (row_numbers){to.narrow ? to.narrow + place : NULL, to.wide ? to.wide + place : NULL};
 }
 
-void rows_convert(row_source *source, const void *bytes, size_t rows, float *values) {
-  const double *wide = bytes;
-  for (size_t i = 0; source->wide && i < rows; i++)
-    round_row(source, wide + i * source->columns, values + i * source->columns);
-  if (!source->wide) memcpy(values, bytes, rows * source->columns * sizeof *values);
+static void convert_doubles(row_source *source, const double *from, size_t rows, row_numbers to) {
+  for (size_t i = 0, column = 0; i < rows * source->columns; i++) {
+    const float narrow = (float)from[i];
+    note_rounding(source, column, from[i], narrow);
+    if (to.narrow) to.narrow[i] = narrow;
+    if (to.wide) to.wide[i] = from[i];
+    column = column + 1 < source->columns ? column + 1 : 0;
+  }
+}
+
+void rows_convert(row_source *source, const void *bytes, size_t rows, row_numbers to) {
+  const float *from = bytes;
+  const size_t count = rows * source->columns;
+  if (source->wide) {
+    convert_doubles(source, bytes, rows, to);
+    return;
+  }
+  if (to.narrow) memcpy(to.narrow, from, count * sizeof *from);
+  for (size_t i = 0; to.wide && i < count; i++) to.wide[i] = (double)from[i];
 }
 
 /* Reads whole rows of binary data. It is an error if the data ends within a row or before the count. */
@@ -447,14 +462,16 @@ static int read_binary(row_source *source, size_t rows, size_t item, void *value
   return -1;
 }
 
-static int read_wide(row_source *source, size_t rows, float *values, size_t *got) {
+/* Reads binary rows by way of a block. */
+static int read_converted(row_source *source, size_t rows, row_numbers to, size_t *got) {
   enum { BLOCK = 256 };
   double block[BLOCK * ROWS_COLUMNS_MAX];
+  const size_t item = source->wide ? sizeof(double) : sizeof(float);
   for (*got = 0; *got < rows;) {
     const size_t wanted = rows - *got < BLOCK ? rows - *got : BLOCK;
     size_t read = 0;
-    if (read_binary(source, wanted, sizeof(double), block, &read)) return -1;
-    rows_convert(source, block, read, values + *got * source->columns);
+    if (read_binary(source, wanted, item, block, &read)) return -1;
+    rows_convert(source, block, read, numbers_from(to, *got * source->columns));
     *got += read;
     if (read < wanted) break;
   }
@@ -471,39 +488,45 @@ static int next_text_row(row_source *source, decimal *row, int *count) {
 }
 
 /* Puts the numbers of a line where their columns' names say. */
-static void put_row(row_source *source, const decimal *row, float *values) {
+static void put_row(row_source *source, const decimal *row, row_numbers to) {
   const column_order *order = &source->order;
-  for (size_t i = 0; order->count && i < source->columns; i++) values[i] = source->known->list[i].otherwise;
+  for (size_t i = 0; order->count && i < source->columns; i++) {
+    const float otherwise = source->known->list[i].otherwise;
+    if (to.narrow) to.narrow[i] = otherwise;
+    if (to.wide) to.wide[i] = (double)otherwise;
+  }
   for (size_t i = 0; i < (order->count ? order->count : source->columns); i++) {
     const size_t place = order->count ? order->place[i] : i;
     if (place == COLUMN_OTHER) continue;
-    values[place] = rounded(source, place, row[i].wide, row[i].narrow);
+    note_rounding(source, place, row[i].wide, row[i].narrow);
+    if (to.narrow) to.narrow[place] = row[i].narrow;
+    if (to.wide) to.wide[place] = row[i].wide;
   }
 }
 
-static int read_text(row_source *source, size_t rows, float *values, size_t *got) {
+static int read_text(row_source *source, size_t rows, row_numbers to, size_t *got) {
   decimal row[ROWS_COLUMNS_MAX];
   int count = 0;
   for (*got = 0; *got < rows; ++*got) {
     if (next_text_row(source, row, &count)) return -1;
     if (count == 0) break;
-    put_row(source, row, values + *got * source->columns);
+    put_row(source, row, numbers_from(to, *got * source->columns));
   }
   return 0;
 }
 
-int rows_read(row_source *source, size_t capacity, float *values, size_t *got) {
+int rows_read(row_source *source, size_t capacity, row_numbers to, size_t *got) {
   const uint64_t left = source->count - source->done;
   const size_t rows = left < capacity ? (size_t)left : capacity;
   int failed = 0;
   *got = 0;
   if (rows == 0 || source->columns == 0) return 0;
-  if (source->format == FORMAT_NPY && source->wide)
-    failed = read_wide(source, rows, values, got);
-  else if (is_binary(source))
-    failed = read_binary(source, rows, sizeof(float), values, got);
+  if (!is_binary(source))
+    failed = read_text(source, rows, to, got);
+  else if (source->wide || to.wide)
+    failed = read_converted(source, rows, to, got);
   else
-    failed = read_text(source, rows, values, got);
+    failed = read_binary(source, rows, sizeof(float), to.narrow, got);
   source->done += *got;
   return failed;
 }

@@ -53,8 +53,15 @@ size_t rows_columns(const row_source *source);
 uint64_t rows_count(const row_source *source);
 /* 1 if the source is a file that can be opened and read again. */
 int rows_is_file(const row_source *source);
+/* Whether numbers are written in more digits than float holds: in text, or as float64. */
+int rows_are_wide(const row_source *source);
+/* Where rows are read to: rounded to float, as doubles, or both. NULL: they are not wanted so. */
+typedef struct row_numbers {
+  float *narrow;
+  double *wide;
+} row_numbers;
 /* Reads up to `capacity` rows; *got = 0 at the end. Returns 0, or -1 with the error printed. */
-int rows_read(row_source *source, size_t capacity, float *values, size_t *got);
+int rows_read(row_source *source, size_t capacity, row_numbers to, size_t *got);
 /* The numbers of a text's next line, as they are written: where columns have names at the places of these, with what is
  * absent left as it is. *got = 0 at the end. */
 int rows_read_line(row_source *source, decimal row[ROWS_COLUMNS_MAX], int *got);
@@ -68,8 +75,8 @@ int rows_skip(row_source *source, uint64_t rows);
  * bytes per row (0: text). rows_convert: the values of rows whose bytes are in memory, aligned as by malloc. */
 uint64_t rows_place(const row_source *source);
 size_t rows_bytes(const row_source *source);
-void rows_convert(row_source *source, const void *bytes, size_t rows, float *values);
-/* The largest distance that rounding to float32 has moved a number in columns first .. last - 1. */
+void rows_convert(row_source *source, const void *bytes, size_t rows, row_numbers to);
+/* The largest distance by which float32 misses a number that was read in columns first .. last - 1. */
 double rows_worst_rounding(const row_source *source, size_t first, size_t last);
 
 #endif

@@ -20,27 +20,42 @@ static int check_columns(const row_source *source, size_t min_cols, size_t max_c
   return -1;
 }
 
+/* Enlarges an array to so many numbers of so many bytes. Returns 0, or -1 where memory is out. */
+static int enlarge(void *array, size_t numbers, size_t bytes) {
+  void *old;
+  memcpy(&old, array, sizeof old);
+  void *grown = numbers <= SIZE_MAX / bytes ? realloc(old, numbers * bytes) : NULL;
+  if (!grown) return -1;
+  memcpy(array, &grown, sizeof grown);
+  return 0;
+}
+
 /* Makes room for at least one more row. */
-static int grow(table *out, size_t *capacity, uint64_t count) {
+static int grow(table *out, size_t *capacity, uint64_t count, int wide) {
   size_t wanted = *capacity ? *capacity * 2 : 1024;
   if (count != ROWS_UNKNOWN) wanted = (size_t)count;
-  if (wanted > SIZE_MAX / sizeof(float) / out->columns) return -1;
-  float *values = realloc(out->values, wanted * out->columns * sizeof(float));
-  if (!values) return -1;
-  out->values = values;
+  if (wanted > SIZE_MAX / sizeof(double) / out->columns) return -1;
+  if (enlarge(&out->values, wanted * out->columns, sizeof *out->values)) return -1;
+  if (wide && enlarge(&out->wide, wanted * out->columns, sizeof *out->wide)) return -1;
   *capacity = wanted;
   return 0;
+}
+
+/* Where the next row goes. */
+static row_numbers next_row(const table *out) {
+  const size_t place = out->rows * out->columns;
+  return (row_numbers){out->values + place, out->wide ? out->wide + place : NULL};
 }
 
 static int read_all(row_source *source, table *out) {
   size_t capacity = 0, got = 1;
   while (got > 0 && out->rows != rows_count(source)) {
-    if (out->rows == capacity && grow(out, &capacity, rows_count(source))) {
+    if (out->rows == capacity && grow(out, &capacity, rows_count(source), rows_are_wide(source))) {
       const uint64_t rows = rows_count(source) == ROWS_UNKNOWN ? out->rows + 1 : rows_count(source);
       complain("%s: out of memory for %" PRIu64 " %s", rows_name(source), rows, plural(rows, "row", "rows"));
       return -1;
     }
-    if (rows_read(source, capacity - out->rows, out->values + out->rows * out->columns, &got)) return -1;
+    if (rows_read(source, capacity - out->rows, next_row(out), &got)) return -1;
     out->rows += got;
   }
   return 0;
@@ -87,6 +102,7 @@ static int drop_last_rows(const row_source *source, table *out) {
       return -1;
     }
     memmove(out->values + i * TRANSFORM, matrix, TRANSFORM * sizeof *matrix);
+    if (out->wide) memmove(out->wide + i * TRANSFORM, out->wide + i * SQUARE, TRANSFORM * sizeof *out->wide);
   }
   out->columns = TRANSFORM;
   return 0;
@@ -104,5 +120,6 @@ int read_transforms(const char *path, table *out) {
 
 void table_free(table *out) {
   free(out->values);
+  free(out->wide);
   *out = (table){0};
 }

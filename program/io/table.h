@@ -9,6 +9,7 @@
 /* A whole array in memory. */
 typedef struct table {
   float *values; /* rows * columns, row after row; the caller frees it; NULL if there are none */
+  double *wide;  /* the same numbers as they are written; the caller frees it; NULL: floats, or there are none */
   size_t rows, columns;
   double worst_rounding; /* the largest distance that rounding from float64 or text moved a number */
 } table;

@@ -14,6 +14,16 @@ int parse_real(const char *text, decimal *value) {
   return length > 0 && text[length] == '\0' && !isnan(value->wide);
 }
 
+int parse_reals(const char *text, decimal *values, int most) {
+  for (int i = 0; i < most; i++) {
+    const char *end = text + decimal_read(text, &values[i]);
+    if (end == text || (*end != ',' && *end != '\0')) return 0;
+    if (*end == '\0') return i + 1;
+    text = end + 1;
+  }
+  return 0;
+}
+
 int parse_digits(const char *text, int base, char **end, uint64_t *value) {
   if (!isxdigit((unsigned char)text[0])) return 0;
   errno = 0;

@@ -13,10 +13,13 @@
 typedef struct real_option {
   float value;
   int given;
+  double wide; /* the same in double */
 } real_option;
 
 /* Parses a whole string as a finite or infinite number. Returns 0 if it is not a number, or NaN. */
 int parse_real(const char *text, decimal *value);
+/* Parses numbers with commas between them. Returns how many there are, at most `most`; 0: they are anything else. */
+int parse_reals(const char *text, decimal *values, int most);
 /* Parses the digits at `text`; *end is where they end. Returns 0 if there are none or the number does not fit. */
 int parse_digits(const char *text, int base, char **end, uint64_t *value);
 /* Parses a whole string as an unsigned decimal number. Returns 0 if it is not one. */

@@ -1,6 +1,7 @@
 /* The reader of ray files. FUZZ_FORMAT is the format of the bytes: npy, raw, text. For any bytes, reading the file
  * whole, in pieces, in shards and through a pipe must give the same rays, or one complaint each. */
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ static long read_rays(const ray_options *options, uint64_t skipped, size_t step,
   while (!failed && got > 0) {
     const size_t wanted = room - count < step ? room - count : step;
     claim(wanted > 0);
-    failed = ray_source_read(source, wanted, rays + count, &got);
+    failed = ray_source_read(source, wanted, (ray_array){.floats = rays + count}, &got);
     claim(got <= wanted);
     count += got;
   }
@@ -38,6 +39,31 @@ static long read_rays(const ray_options *options, uint64_t skipped, size_t step,
   ray_source_close(source);
   claim(failed ? fuzz_complaints() == before + 1 : fuzz_complaints() - before <= (count == 0));
   return failed ? -1 : (long)count;
+}
+
+/* Whether a float is a double rounded; decimals are rounded to both from their digits, and a tie may go either way. */
+static int is_rounded(double wide, float narrow) {
+  const float once = (float)wide;
+  return once == narrow || (isnan(once) && isnan(narrow)) || nextafterf(once, narrow) == narrow;
+}
+
+/* The same rays in double: as many, and what float rounds them to. Rays of segments have differences. */
+static void read_in_double(const ray_options *options, uint64_t skipped, const slab_ray *rays, size_t count) {
+  slab_ray64 ray;
+  ray_source *source = NULL;
+  size_t got = 1, i = 0;
+  if (ray_source_open(options, &source)) return;
+  int failed = ray_source_skip(source, skipped);
+  if (ray_source_is_wide(source)) {
+    ray_source_keep_doubles(source);
+    for (; !failed && got > 0; i += got) {
+      failed = ray_source_read(source, 1, (ray_array){.doubles = &ray}, &got);
+      claim(failed || got == 0 || i < count);
+      for (int k = 0; !failed && got > 0 && k < 3; k++) claim(is_rounded(ray.origin[k], rays[i].origin[k]));
+    }
+    claim(!failed && i == count && ray_source_rounding(source) == 0);
+  }
+  ray_source_close(source);
 }
 
 /* Points take as few bytes as rays, or fewer: "0,0". */
@@ -97,6 +123,8 @@ static void read_other_ways(ray_options options, const uint8_t *data, size_t siz
       options.path = fuzz_pipe(data, size);
       options.need_count = 1;
       reads_same(&options, 0, size, rays, count);
+      options.path = fuzz_pipe(data, size);
+      if (count >= 0) read_in_double(&options, 0, rays, (size_t)count);
       break;
     case 1: /* one shard of three */
       options.shard = (shard_option){size / 4 % 3, 3};
@@ -104,10 +132,13 @@ static void read_other_ways(ray_options options, const uint8_t *data, size_t siz
         const uint64_t n = (uint64_t)count, begin = n * options.shard.index / 3,
                        end = n * (options.shard.index + 1) / 3;
         reads_same(&options, 0, size, rays + begin, (long)(end - begin));
+        read_in_double(&options, 0, rays + begin, (size_t)(end - begin));
       }
       break;
     case 2: /* from the middle on */
-      if (count >= 0) reads_same(&options, (uint64_t)count / 2, size, rays + count / 2, count - count / 2);
+      if (count < 0) break;
+      reads_same(&options, (uint64_t)count / 2, size, rays + count / 2, count - count / 2);
+      read_in_double(&options, (uint64_t)count / 2, rays + count / 2, (size_t)(count - count / 2));
       break;
     default:
       if (options.format != FORMAT_RAW) read_as_table(options.path);
