@@ -219,11 +219,20 @@ slab_context_options cast_context(const cast_options *options) {
       .device = options->device, .layout = (slab_layout)options->layout, .threads = (uint32_t)options->threads};
 }
 
+int cast_settle(cast_job *job) {
+  sweep *sensor = job->options->sweep;
+  const bool far = scene_is_far(&job->stats);
+  if (far && sensor) sweep_count_from(sensor, job->stats.origin);
+  if (far && ray_source_is_wide(job->rays)) ray_source_keep_doubles(job->rays);
+  return own_source_settle(job->own, ray_source_has_doubles(job->rays)) ? EXIT_FAILED : EXIT_DONE;
+}
+
 static int open_scene(cast_job *job) {
   const cast_options *options = job->options;
   const slab_context_options context = cast_context(options);
-  return scene_source_open(options->scene, &context, (slab_tree)options->tree, &job->context, &job->scene, &job->stats,
-                           &job->device);
+  const int code = scene_source_open(options->scene, &context, (slab_tree)options->tree, &job->context, &job->scene,
+                                     &job->stats, &job->device);
+  return code == EXIT_DONE ? cast_settle(job) : code;
 }
 
 /* What decides answers beside the scene and the rays, which have segments and ranges. 0: of what rays have of their own
@@ -256,6 +265,8 @@ static int open_results(cast_job *job) {
       .format = (file_format)options->out_format,
       .query = (slab_query)options->query,
       .points = options->points,
+      .doubles = ray_source_has_doubles(job->rays),
+      .places = scene_is_far(&job->stats),
       .resume = options->resume,
       .beams = options->sweep ? options->sweep->beams.rows : 0,
       .rays = ray_source_count(job->rays),
@@ -274,6 +285,7 @@ void cast_prepare(cast_job *job) {
   job->cast.scene = job->scene;
   job->cast.device = job->device.name;
   job->cast.query = (slab_query)options->query;
+  job->cast.doubles = ray_source_has_doubles(job->rays);
   job->cast.options.mask = scene_source_ray_mask(options->scene);
   job->cast.options.cull = (slab_cull)options->cull;
   job->cast.options.face_forward = options->face_forward;
@@ -290,15 +302,19 @@ void cast_prepare(cast_job *job) {
 /* ---- messages -------------------------------------------------------------- */
 
 /* Prints how many rays are invalid for each reason, and the first one. Only if host and device found equally many. */
-static void warn_of_invalid(const cast_tally *tally) {
+static void warn_of_invalid(const cast_tally *tally, int doubles) {
   const uint64_t *f = tally->faults;
-  char rest[160] = " (NaN, infinite, zero direction, origin beyond 2^60)";
+  const char *most = doubles ? "2^58" : "2^60";
+  char rest[240], way[80] = "";
   if (!tally->invalid) return;
-  if (f[FAULT_NAN] + f[FAULT_INFINITE] + f[FAULT_DIRECTION] + f[FAULT_FAR] == tally->invalid)
+  if (f[FAULT_WAY]) snprintf(way, sizeof way, ", direction beyond 2^960 or below 2^-960: %" PRIu64, f[FAULT_WAY]);
+  if (f[FAULT_NAN] + f[FAULT_INFINITE] + f[FAULT_DIRECTION] + f[FAULT_FAR] + f[FAULT_WAY] == tally->invalid)
     snprintf(rest, sizeof rest,
-             " (NaN: %" PRIu64 ", infinite: %" PRIu64 ", zero direction: %" PRIu64 ", origin beyond 2^60: %" PRIu64
-             "); the first is ray %" PRIu64 ", counted from 0",
-             f[FAULT_NAN], f[FAULT_INFINITE], f[FAULT_DIRECTION], f[FAULT_FAR], tally->first_invalid);
+             " (NaN: %" PRIu64 ", infinite: %" PRIu64 ", zero direction: %" PRIu64 ", origin beyond %s: %" PRIu64
+             "%s); the first is ray %" PRIu64 ", counted from 0",
+             f[FAULT_NAN], f[FAULT_INFINITE], f[FAULT_DIRECTION], most, f[FAULT_FAR], way, tally->first_invalid);
+  else
+    snprintf(rest, sizeof rest, " (NaN, infinite, zero direction, origin beyond %s)", most);
   complain("warning: %" PRIu64 " of %" PRIu64 " %s %s nothing%s", tally->invalid, tally->rays,
            plural(tally->rays, "ray", "rays"), plural(tally->invalid, "is invalid and hits", "are invalid and hit"),
            rest);
@@ -327,7 +343,7 @@ static void tell_counts(const cast_job *job) {
 void cast_tell(const cast_job *job) {
   const cast_tally *tally = &job->cast.tally;
   scene_warn_of_rounding(&job->stats, job->options->sweep ? job->options->poses : job->options->rays, job->rounding);
-  warn_of_invalid(tally);
+  warn_of_invalid(tally, job->cast.doubles);
   if (!job->options->out || os_is_terminal(OS_STDERR)) tell_counts(job);
   if (job->options->check) check_tally_tell(&tally->check, "ray", "rays");
 }

@@ -16,7 +16,7 @@
 typedef struct cast_options {
   const command_line *line; /* the command of which these are options */
   const char *device, *rays, *out, *json;
-  const sweep *sweep;        /* a sensor, whose rays are cast in place of those of a file; NULL: there is none */
+  sweep *sweep;              /* a sensor, whose rays are cast in place of those of a file; NULL: there is none */
   const char *beams, *poses; /* files of a sensor; NULL: none */
   own_options own;
   uint64_t threads, max_hits;
@@ -114,6 +114,9 @@ slab_context_options cast_context(const cast_options *);
 int cast_probe(const cast_options *);
 /* Opens the rays that job->options name, or the shard of them, with what each has of its own. Returns an exit code. */
 int cast_open_rays(cast_job *job);
+/* Once rays and scene are open: whether rays are cast in double, and whether what they have of their own goes with
+ * that. Returns an exit code. */
+int cast_settle(cast_job *job);
 /* The label of a shard's results, once rays and scene are open. */
 shard_label cast_label(const cast_job *job);
 /* Sets up job->cast. Rays, scene and, if wanted, results must be open. */

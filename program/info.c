@@ -60,16 +60,30 @@ static void print_parts(const scene_parts *parts) {
   if (parts->count > MOST) printf("%-12s %15zu more names, in --json\n", "", parts->count - MOST);
 }
 
+static void print_place(const char *name, const double place[3], int digits) {
+  printf("%-12s %15.*g %15.*g %15.*g\n", name, digits, place[0], digits, place[1], digits, place[2]);
+}
+
+static void world_corner(const slab_scene_stats *stats, const float corner[3], double place[3]) {
+  for (int k = 0; k < 3; k++) place[k] = scene_coordinate(stats, k, corner[k]);
+}
+
+static void print_corner(const char *name, const slab_scene_stats *stats, const float corner[3]) {
+  double place[3];
+  world_corner(stats, corner, place);
+  print_place(name, place, scene_is_far(stats) ? 12 : 7);
+}
+
 static void print_table(const slab_scene_stats *stats, const slab_device_info *device, const scene_parts *parts) {
-  const float *lower = stats->lower, *upper = stats->upper;
   printf("%-12s %15" PRIu32 "\n", "geometries", stats->geometries);
 #define PRINT_COUNT(shape, name, names, noun, rows, form, place, source) print_count(#names, stats->names);
   SHAPES(PRINT_COUNT)
 #undef PRINT_COUNT
   print_parts(parts);
   if (is_bounded(stats)) {
-    printf("%-12s %15.7g %15.7g %15.7g\n", "lower", (double)lower[0], (double)lower[1], (double)lower[2]);
-    printf("%-12s %15.7g %15.7g %15.7g\n", "upper", (double)upper[0], (double)upper[1], (double)upper[2]);
+    print_corner("lower", stats, stats->lower);
+    print_corner("upper", stats, stats->upper);
+    if (scene_is_far(stats)) print_place("origin", stats->origin, 15);
   } else {
     printf("%-12s %15s\n", "bounds", "none");
   }
@@ -88,8 +102,9 @@ static void print_table(const slab_scene_stats *stats, const slab_device_info *d
 }
 
 static json_t *bound(const slab_scene_stats *stats, const float *corner) {
-  return is_bounded(stats) ? json_pack("[f, f, f]", (double)corner[0], (double)corner[1], (double)corner[2])
-                           : json_null();
+  double place[3];
+  world_corner(stats, corner, place);
+  return is_bounded(stats) ? json_pack("[f, f, f]", place[0], place[1], place[2]) : json_null();
 }
 
 static json_t *describe(const slab_scene_stats *stats, const slab_device_info *device, const scene_parts *parts) {
@@ -104,6 +119,8 @@ static json_t *describe(const slab_scene_stats *stats, const slab_device_info *d
                            "device_bytes", (json_int_t)stats->device_bytes, "tree_depth", (json_int_t)stats->tree_depth,
                            "sah_cost", stats->sah_cost, "node_occupancy", stats->node_occupancy, "block_occupancy",
                            stats->block_occupancy, "build_seconds", stats->build_seconds);
+  if (scene_is_far(stats))
+    json_object_set_new(rest, "origin", json_pack("[f, f, f]", stats->origin[0], stats->origin[1], stats->origin[2]));
   const int failed = json_object_update(all, rest);
   json_decref(rest);
   if (!failed) return all;

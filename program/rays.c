@@ -1,4 +1,5 @@
 /* slabcast rays: generates sets of rays. The same options give the same bytes on every machine. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static const option option_rows[] = {
 static const command_line command = {
     .usage = "rays camera|lidar|hemisphere|random [options] [SCENE...] [-o FILE]",
     .about =
-        "Makes a set of rays: rows of ox oy oz t_min dx dy dz t_max, float32, with range 0 to inf.\n"
+        "Makes a set of rays: rows of ox oy oz t_min dx dy dz t_max, float32 (float64 where the scene is far\n"
+        "from 0), with range 0 to inf.\n"
         "  camera      one ray a pixel, rows from the top\n"
         "  lidar       a full turn about --up at --from, beams spread over --fov (30 here)\n"
         "  hemisphere  from --from towards --to (without it: up), density as the cosine of the angle\n"
@@ -62,8 +64,10 @@ static const command_line command = {
 
 /* ---- sets ------------------------------------------------------------------ */
 
+/* All places count from the scene's origin. */
 typedef struct ray_set {
   const rays_options *options;
+  const slab_scene_stats *stats; /* NULL: there is no scene */
   slab_camera camera;
   vector from;
   vector forward, right, up; /* for lidar and hemisphere: unit axes */
@@ -142,23 +146,26 @@ static void set_axes(ray_set *set, vector forward, vector up, int keep_up) {
   set->forward = keep_up ? vector_cross(kept, set->right) : kept;
 }
 
-static void prepare_bounds(ray_set *set, const slab_scene_stats *stats) {
+static void prepare_bounds(ray_set *set) {
   const point_option *from = &set->options->camera.from;
-  float middle[3];
-  camera_bounds(stats, set->lower, set->upper);
+  float middle[3], place[3];
+  camera_bounds(set->stats, set->lower, set->upper);
   for (int i = 0; i < 3; i++) {
     middle[i] = 0.5f * set->lower[i] + 0.5f * set->upper[i];
     const float reach = 1.5f * (set->upper[i] - middle[i]);
     set->lower[i] = middle[i] - reach;
     set->upper[i] = middle[i] + reach;
   }
-  set->from = vector_of(from->given ? from->value : middle);
+  camera_place(from, set->stats, place);
+  set->from = vector_of(from->given ? place : middle);
 }
 
 /* The direction from --from to --to, or `otherwise`. */
 static vector view_or(const ray_set *set, vector otherwise) {
   const point_option *to = &set->options->camera.to;
-  const vector view = vector_minus(vector_of(to->value), set->from);
+  float place[3];
+  camera_place(to, set->stats, place);
+  const vector view = vector_minus(vector_of(place), set->from);
   return to->given && vector_dot(view, view) > 0 ? view : otherwise;
 }
 
@@ -169,9 +176,9 @@ static void prepare_size(ray_set *set, uint32_t width, uint32_t height) {
   set->count = (uint64_t)set->width * set->height;
 }
 
-static void prepare_camera(ray_set *set, const slab_scene_stats *stats) {
+static void prepare_camera(ray_set *set) {
   prepare_size(set, 640, 480);
-  set->camera = camera_from_options(&set->options->camera, stats, set->width, set->height);
+  set->camera = camera_from_options(&set->options->camera, set->stats, set->width, set->height);
   set->from = vector_of(set->camera.origin);
 }
 
@@ -180,21 +187,21 @@ static vector up_of(const ray_set *set) {
   return up->given ? vector_of(up->value) : (vector){0, 1, 0};
 }
 
-static void prepare_lidar(ray_set *set, const slab_scene_stats *stats) {
-  prepare_bounds(set, stats);
+static void prepare_lidar(ray_set *set) {
+  prepare_bounds(set);
   prepare_size(set, 1024, 64);
   set_axes(set, view_or(set, (vector){0, 0, -1}), up_of(set), 1);
 }
 
-static void prepare_hemisphere(ray_set *set, const slab_scene_stats *stats) {
-  prepare_bounds(set, stats);
+static void prepare_hemisphere(ray_set *set) {
+  prepare_bounds(set);
   const vector up = up_of(set);
   set_axes(set, view_or(set, up), up, 0);
 }
 
 typedef struct ray_kind {
   const char *name;
-  void (*prepare)(ray_set *set, const slab_scene_stats *stats);
+  void (*prepare)(ray_set *set);
   make_ray *make;
   int sized; /* the set takes --size, not --count */
 } ray_kind;
@@ -221,21 +228,54 @@ static int write_text(output *out, const slab_ray *rays, size_t n, char separato
   return 0;
 }
 
+/* Rays of a scene far from 0 are written in double. */
+static bool is_far(const ray_set *set) { return set->stats && scene_is_far(set->stats); }
+
+static slab_ray64 ray_of_world(const ray_set *set, const slab_ray *ray) {
+  slab_ray64 wide = {.t_min = (double)ray->t_min, .t_max = (double)ray->t_max};
+  for (int k = 0; k < 3; k++) {
+    wide.origin[k] = scene_coordinate(set->stats, k, ray->origin[k]);
+    wide.direction[k] = (double)ray->direction[k];
+  }
+  return wide;
+}
+
+static int write_wide(const ray_set *set, output *out, const slab_ray *rays, size_t n, int format) {
+  const char separator = format == FORMAT_CSV ? ',' : ' ';
+  char text[8 * 25 + 1];
+  for (size_t i = 0; i < n; i++) {
+    const slab_ray64 ray = ray_of_world(set, &rays[i]);
+    const double *row = ray.origin;
+    size_t at = 0;
+    for (int k = 0; format != FORMAT_NPY && k < 8; k++)
+      at += (size_t)snprintf(text + at, sizeof text - at, "%.17g%c", row[k], k < 7 ? separator : '\n');
+    if (format == FORMAT_NPY ? output_write(out, &ray, sizeof ray) : output_write(out, text, at)) return -1;
+  }
+  return 0;
+}
+
+static int write_narrow(output *out, const slab_ray *rays, size_t n, int format) {
+  return format == FORMAT_NPY || format == FORMAT_RAW ? output_write(out, rays, n * sizeof *rays)
+                                                      : write_text(out, rays, n, format == FORMAT_CSV ? ',' : ' ');
+}
+
+static int write_header(const ray_set *set, output *out, int format) {
+  static const char names[] = "ox,oy,oz,t_min,dx,dy,dz,t_max\n";
+  char header[NPY_HEADER_MAX];
+  if (format == FORMAT_NPY)
+    return output_write(out, header, npy_write(header, is_far(set) ? "'<f8'" : "'<f4'", set->count, 8));
+  return format == FORMAT_CSV ? output_write(out, names, sizeof names - 1) : 0;
+}
+
 static int write_rays(ray_set *set, make_ray *make, output *out, int format) {
   enum { BATCH = 4096 };
-  static const char names[] = "ox,oy,oz,t_min,dx,dy,dz,t_max\n";
   slab_ray rays[BATCH];
-  char header[NPY_HEADER_MAX];
   progress line = progress_begin("making", "rays", 0, set->count);
-  if (format == FORMAT_NPY && output_write(out, header, npy_write(header, "'<f4'", set->count, 8))) return -1;
-  if (format == FORMAT_CSV && output_write(out, names, sizeof names - 1)) return -1;
+  if (write_header(set, out, format)) return -1;
   for (uint64_t at = 0; at < set->count;) {
     size_t n = 0;
     for (; n < BATCH && at < set->count; n++) rays[n] = make(set, at++);
-    const int failed = format == FORMAT_NPY || format == FORMAT_RAW
-                           ? output_write(out, rays, n * sizeof *rays)
-                           : write_text(out, rays, n, format == FORMAT_CSV ? ',' : ' ');
-    if (failed) return -1;
+    if (is_far(set) ? write_wide(set, out, rays, n, format) : write_narrow(out, rays, n, format)) return -1;
     progress_at(&line, at);
   }
   progress_end(&line);
@@ -245,6 +285,11 @@ static int write_rays(ray_set *set, make_ray *make, output *out, int format) {
 static int save_rays(ray_set *set, make_ray *make) {
   const char *path = set->options->out ? set->options->out : "-";
   const int format = set->options->format == FORMAT_AUTO ? (int)format_of_output(path) : set->options->format;
+  if (is_far(set) && format == FORMAT_RAW) {
+    complain("%s: raw rays are float32, which lose the digits of a scene this far from 0; npy, text and csv keep them",
+             path);
+    return EXIT_FAILED;
+  }
   output *out = output_open(path, OUTPUT_NEW);
   if (!out) return EXIT_FAILED;
   if (write_rays(set, make, out, format)) {
@@ -281,7 +326,8 @@ static int make_rays(const rays_options *options, const ray_kind *kind) {
     if (code != EXIT_DONE) return code;
   }
   set.random = random_seed(options->seed);
-  kind->prepare(&set, with_scene ? &stats : NULL);
+  set.stats = with_scene ? &stats : NULL;
+  kind->prepare(&set);
   vector_store(set.from, eye);
   if (eye_check(eye)) return EXIT_FAILED;
   return save_rays(&set, kind->make);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "program/common/device.h"
 #include "program/common/options.h"
@@ -97,19 +98,11 @@ typedef struct render_job {
   slab_device_info device;
   const render_options *options;
   slab_scene *scene;
-  slab_camera camera;
-  slab_ray *rays;
+  slab_rays rays; /* of the camera */
   slab_hit *hits;
   float *depths;
   uint8_t *pixels;
 } render_job;
-
-static void make_rays(const render_job *job, uint32_t first_row, uint32_t rows) {
-  const size_option size = job->options->size;
-  for (uint32_t y = 0; y < rows; y++)
-    for (uint32_t x = 0; x < size.width; x++)
-      job->rays[(size_t)y * size.width + x] = slab_camera_ray(&job->camera, x, first_row + y, size.width, size.height);
-}
 
 static void paint_hits(const render_job *job, size_t first, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -130,10 +123,11 @@ static int cast_rows(const render_job *job) {
   for (uint32_t row = 0; row < size.height && status == SLAB_OK; row += step) {
     const uint32_t rows = size.height - row < step ? size.height - row : step;
     const size_t first = (size_t)row * size.width, count = (size_t)rows * size.width;
+    const slab_source source = {.set = &job->rays, .first = first, .n = count};
+    slab_results results = {.memory = job->hits};
     line.base = first;
-    make_rays(job, row, rows);
     progress_await(&line, job->device.name);
-    status = slab_closest(job->scene, job->rays, count, job->hits, &options);
+    status = slab_cast(job->scene, SLAB_CLOSEST, &source, &results, &options);
     if (status == SLAB_OK) paint_hits(job, first, count);
   }
   progress_end(&line);
@@ -146,18 +140,16 @@ static int draw(render_job *job) {
   const size_t batch = pixels < BATCH ? pixels : size.width < BATCH ? BATCH : size.width;
   const int depth = job->options->shade == SHADE_DEPTH;
   int code = EXIT_FAILED;
-  job->rays = malloc(batch * sizeof *job->rays);
   job->hits = malloc(batch * sizeof *job->hits);
   job->pixels = malloc(pixels * 3);
   if (depth) job->depths = calloc(pixels, sizeof *job->depths);
-  if (!job->rays || !job->hits || !job->pixels || (depth && !job->depths))
+  if (!job->hits || !job->pixels || (depth && !job->depths))
     complain("no memory for a picture of %ux%u", size.width, size.height);
   else
     code = cast_rows(job);
   if (code == EXIT_DONE && depth) paint_depths(job->depths, pixels, job->pixels);
   if (code == EXIT_DONE && picture_write(job->options->out, size.width, size.height, job->pixels) != 0)
     code = EXIT_FAILED;
-  free(job->rays);
   free(job->hits);
   free(job->depths);
   free(job->pixels);
@@ -176,8 +168,11 @@ static int render(const render_options *options) {
     if (status != SLAB_OK) code = complain_status(status, "scene");
   }
   if (code == EXIT_DONE) {
-    job.camera = camera_from_options(&options->camera, &stats, options->size.width, options->size.height);
-    code = eye_check(job.camera.origin) ? EXIT_FAILED : draw(&job);
+    const size_option size = options->size;
+    const slab_camera camera = camera_from_options(&options->camera, &stats, size.width, size.height);
+    job.rays = slab_rays_pinhole(&camera, size.width, size.height);
+    memcpy(job.rays.offset, stats.origin, sizeof job.rays.offset);
+    code = eye_check(camera.origin) ? EXIT_FAILED : draw(&job);
   }
   slab_scene_destroy(job.scene);
   slab_context_destroy(context);

@@ -200,7 +200,7 @@ static int count_work(casting *c) {
   c->cell->result_bytes = (double)c->bytes;
   c->cell->bytes = c->cell->ray_bytes + c->cell->result_bytes;
   for (size_t i = 0; i < c->n; i++)
-    hits += (size_t)result_is_hit(c->query, (const char *)c->reference + i * slab_result_size(c->query));
+    hits += (size_t)result_is_hit(c->query, 0, (const char *)c->reference + i * slab_result_size(c->query));
   c->cell->hit_share = (double)hits / (double)c->n;
   if (strcmp(c->scene->layout, "flat") != 0) return EXIT_DONE;
   c->cell->bytes += (double)(c->scene->primitives * floats_of(c->scene->kind) * sizeof(float));

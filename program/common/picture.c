@@ -20,11 +20,20 @@ void camera_bounds(const slab_scene_stats *stats, float lower[3], float upper[3]
   }
 }
 
+/* Where the origin is 0 a coordinate is the float that is nearest to its digits. */
+void camera_place(const point_option *point, const slab_scene_stats *stats, float place[3]) {
+  for (int k = 0; k < 3; k++) {
+    const double origin = stats ? stats->origin[k] : 0;
+    place[k] = origin == 0 ? point->value[k] : (float)(point->wide[k] - origin);
+  }
+}
+
 int camera_check(const command_line *command, const camera_options *options) {
-  const float *from = options->from.value, *to = options->to.value, *up = options->up.value;
+  const double *from = options->from.wide, *to = options->to.wide;
+  const float *up = options->up.value;
   if (options->from.given && options->to.given && from[0] == to[0] && from[1] == to[1] && from[2] == to[2])
-    return options_refuse(command, "--from %.9g,%.9g,%.9g and --to %.9g,%.9g,%.9g are the same point", (double)from[0],
-                          (double)from[1], (double)from[2], (double)to[0], (double)to[1], (double)to[2]);
+    return options_refuse(command, "--from %.17g,%.17g,%.17g and --to %.17g,%.17g,%.17g are the same point", from[0],
+                          from[1], from[2], to[0], to[1], to[2]);
   if (options->up.given && up[0] == 0 && up[1] == 0 && up[2] == 0)
     return options_refuse(command, "--up %.9g,%.9g,%.9g has no length", (double)up[0], (double)up[1], (double)up[2]);
   return OPTIONS_RUN;
@@ -54,9 +63,12 @@ static double framing_distance(const float lower[3], const float upper[3], vecto
 }
 
 /* The middle of the bounds, or `to`. */
-static vector target_of(const camera_options *options, const float lower[3], const float upper[3]) {
+static vector target_of(const camera_options *options, const slab_scene_stats *stats, const float lower[3],
+                        const float upper[3]) {
   const vector zero = {0, 0, 0};
-  if (options->to.given) return vector_of(options->to.value);
+  float to[3];
+  camera_place(&options->to, stats, to);
+  if (options->to.given) return vector_of(to);
   return vector_add(vector_add(zero, 0.5, vector_of(lower)), 0.5, vector_of(upper));
 }
 
@@ -89,10 +101,11 @@ slab_camera camera_from_options(const camera_options *options, const slab_scene_
   const double fov = options->fov.given ? (double)options->fov.value : 40.0;
   const double aspect = (double)width / (double)height;
   const vector chosen = vector_unit((vector){-0.45, -0.4, -0.8}); /* from the front right, somewhat above */
-  float lower[3], upper[3];
+  float lower[3], upper[3], from[3];
   camera_bounds(stats, lower, upper);
-  const vector target = target_of(options, lower, upper);
-  vector eye = vector_of(options->from.value);
+  camera_place(&options->from, stats, from);
+  const vector target = target_of(options, stats, lower, upper);
+  vector eye = vector_of(from);
   if (!options->from.given) {
     const double tangent = circle_tangent(0.5 * fov);
     const vector up = usable_up(options, chosen);

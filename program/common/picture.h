@@ -17,15 +17,17 @@ typedef struct camera_options {
 int camera_check(const command_line *command, const camera_options *);
 
 /* Without `from` the whole scene is in view, seen from the front, somewhat above and to the right. stats may be NULL;
- * the scene's bounds are then the cube from -1 to 1. */
+ * the scene's bounds are then the cube from -1 to 1. The camera counts from the scene's origin. */
 slab_camera camera_from_options(const camera_options *options, const slab_scene_stats *stats, uint32_t width,
                                 uint32_t height);
 
 /* Checks that rays from this eye are valid. Returns 0, or -1 with the error printed. */
 int eye_check(const float eye[3]);
 
-/* The finite bounds in `stats`; the cube from -1 to 1 if there are none. */
+/* The finite bounds in `stats`, which count from the scene's origin; the cube from -1 to 1 if there are none. */
 void camera_bounds(const slab_scene_stats *stats, float lower[3], float upper[3]);
+/* A point of the options as the scene's floats count. stats may be NULL. */
+void camera_place(const point_option *, const slab_scene_stats *stats, float place[3]);
 
 /* Writes width * height pixels of three bytes, top row first. The file has no time and no gamma, so the same pixels
  * give the same bytes. It appears whole or not at all. Returns 0, or -1 with the error printed. */

@@ -25,7 +25,7 @@ int caster_prepare(caster *cast, size_t rays) {
   const int all = cast->query == SLAB_ALL;
   cast_buffers *buffers = &cast->buffers;
   *buffers = (cast_buffers){.capacity = all ? HITS_AT_ONCE : rays};
-  buffers->results = malloc(buffers->capacity * slab_result_size(cast->query));
+  buffers->results = malloc(buffers->capacity * result_size(cast->query, cast->doubles));
   if (all) buffers->offsets = malloc((rays + 1) * sizeof *buffers->offsets);
   if (all) buffers->piece_offsets = malloc((rays + 1) * sizeof *buffers->piece_offsets);
   const int whole = buffers->results && (!all || (buffers->offsets && buffers->piece_offsets));
@@ -43,71 +43,100 @@ void caster_release(caster *cast) {
 
 static void count_hits(caster *cast, const uint64_t *offsets, size_t n) {
   const char *result = cast->buffers.results;
-  const size_t size = slab_result_size(cast->query);
+  const size_t size = result_size(cast->query, cast->doubles);
   for (size_t i = 0; i < n; i++) {
     const uint64_t crossings = offsets ? offsets[i + 1] - offsets[i] : 0;
-    cast->tally.hits += offsets ? crossings > 0 : (uint64_t)result_is_hit(cast->query, result + i * size);
+    cast->tally.hits +=
+        offsets ? crossings > 0 : (uint64_t)result_is_hit(cast->query, cast->doubles, result + i * size);
     cast->tally.crossings += crossings;
     if (cast->query == SLAB_COUNT) cast->tally.crossings += ((const uint32_t *)cast->buffers.results)[i];
   }
 }
 
-static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, const slab_cast_options *used) {
+static int check(caster *cast, const slab_source *source, const uint64_t *offsets, const slab_cast_options *used) {
   slab_check_report report = {0};
   slab_cast_options options = *used;
+  slab_results results = {.memory = cast->buffers.results, .offsets = (uint64_t *)offsets};
   options.progress = NULL;
-  const slab_status status =
-      slab_check(cast->scene, cast->query, rays, n, cast->buffers.results, offsets, &options, &report);
+  const slab_status status = slab_check_cast(cast->scene, cast->query, source, &results, &options, &report);
   if (status != SLAB_OK) return complain_status(status, "--check");
   check_tally_add(&cast->tally.check, &report, "ray", cast->first + cast->tally.rays);
   return EXIT_DONE;
 }
 
-static ray_fault fault_of(const slab_ray *ray) {
-  const float *o = ray->origin, *d = ray->direction;
+/* Why a ray is invalid. most: of its origin's coordinates; the direction's largest one is in the range of these. */
+static ray_fault fault_of(const slab_ray64 *ray, double most, double least_way, double most_way) {
+  const double *o = ray->origin, *d = ray->direction;
   int nan = isnan(ray->t_min) || isnan(ray->t_max), infinite = 0, far = 0;
+  double way = 0;
   for (int i = 0; i < 3; i++) {
     nan |= isnan(o[i]) || isnan(d[i]);
     infinite |= isinf(o[i]) || isinf(d[i]);
-    far |= fabsf(o[i]) > 0x1p60f;
+    far |= fabs(o[i]) > most;
+    way = fmax(way, fabs(d[i]));
   }
   if (nan) return FAULT_NAN;
   if (infinite) return FAULT_INFINITE;
-  if (d[0] == 0 && d[1] == 0 && d[2] == 0) return FAULT_DIRECTION;
-  return far ? FAULT_FAR : RAY_FAULTS;
+  if (way == 0) return FAULT_DIRECTION;
+  if (far) return FAULT_FAR;
+  return way < least_way || way > most_way ? FAULT_WAY : RAY_FAULTS;
+}
+
+static slab_ray64 widened(const slab_ray *ray) {
+  slab_ray64 wide = {.t_min = (double)ray->t_min, .t_max = (double)ray->t_max};
+  for (int k = 0; k < 3; k++) {
+    wide.origin[k] = (double)ray->origin[k];
+    wide.direction[k] = (double)ray->direction[k];
+  }
+  return wide;
+}
+
+static ray_fault fault_of_ray(const result_rays *rays, size_t i) {
+  if (rays->doubles) return fault_of(&rays->doubles[i], 0x1p58, 0x1p-960, 0x1p960);
+  const slab_ray64 wide = widened(&rays->floats[i]);
+  return fault_of(&wide, 0x1p60, 0, (double)INFINITY);
 }
 
 /* Counts the reasons of invalid rays in a batch. Called if the device reported any. */
-static void count_faults(cast_tally *tally, uint64_t first, const slab_ray *rays, size_t n) {
+static void count_faults(cast_tally *tally, uint64_t first, const result_rays *rays, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    const ray_fault fault = fault_of(&rays[i]);
+    const ray_fault fault = fault_of_ray(rays, i);
     if (fault == RAY_FAULTS) continue;
     tally->faults[fault]++;
     if (tally->first_invalid == UINT64_MAX) tally->first_invalid = first + i;
   }
 }
 
-/* Writes the rays of a set, in the thread that casts: a device may write them. */
+/* Writes the rays of a set, in the thread that casts: a device may write them. They count from where the set does. */
 static int write_set(const caster *cast, const slab_source *source, slab_ray *room) {
-  const slab_status status = slab_rays_write(cast->context, source->set, source->first, source->n, room);
+  slab_rays set = *source->set;
+  memset(set.offset, 0, sizeof set.offset);
+  const slab_status status = slab_rays_write(cast->context, &set, source->first, source->n, room);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the rays cannot be written");
+}
+
+/* The rays of a source. room: those of a set, which are written there where someone looks at them. */
+static result_rays rays_of(const slab_source *source, const slab_ray *room) {
+  result_rays rays = {.floats = source->set ? room : source->rays, .doubles = source->rays64};
+  if (source->set) memcpy(rays.offset, source->set->offset, sizeof rays.offset);
+  return rays;
 }
 
 /* Processes a batch whose results are complete: counts, checks, passes it to the receiver. options: of its cast. */
 static int hand_on(caster *cast, const slab_source *source, slab_ray *room, const uint64_t *offsets,
                    const slab_cast_options *options) {
   const uint64_t invalid = *options->invalid;
-  const slab_ray *rays = source->rays ? source->rays : room;
   const size_t n = source->n;
+  const result_rays rays = rays_of(source, room);
   int code = EXIT_DONE;
-  if (!source->rays && (cast->wants_rays || cast->check || invalid)) code = write_set(cast, source, room);
+  if (source->set && (cast->wants_rays || invalid)) code = write_set(cast, source, room);
   if (code != EXIT_DONE) return code;
   count_hits(cast, offsets, n);
   cast->tally.invalid += invalid;
-  if (invalid) count_faults(&cast->tally, cast->first + cast->tally.rays, rays, n);
-  if (cast->check) code = check(cast, rays, offsets, n, options);
+  if (invalid) count_faults(&cast->tally, cast->first + cast->tally.rays, &rays, n);
+  if (cast->check) code = check(cast, source, offsets, options);
   if (code != EXIT_DONE) return code;
-  if (cast->receive && cast->receive(cast->user, rays, cast->buffers.results, offsets, n)) return EXIT_FAILED;
+  if (cast->receive && cast->receive(cast->user, &rays, cast->buffers.results, offsets, n)) return EXIT_FAILED;
   cast->tally.rays += n;
   return EXIT_DONE;
 }
@@ -150,7 +179,8 @@ static slab_status cast_all(caster *cast, const slab_source *source, uint64_t *o
 /* Enlarges the result buffer for a single ray with more hits than it holds. */
 static int hold(caster *cast, uint64_t hits) {
   if (hits <= cast->buffers.capacity) return EXIT_DONE;
-  void *grown = hits <= SIZE_MAX / sizeof(slab_hit) ? realloc(cast->buffers.results, hits * sizeof(slab_hit)) : NULL;
+  const size_t size = result_size(SLAB_ALL, cast->doubles);
+  void *grown = hits <= SIZE_MAX / size ? realloc(cast->buffers.results, hits * size) : NULL;
   if (!grown) {
     complain("out of memory for the %" PRIu64 " %s of ray %" PRIu64, hits, plural(hits, "hit", "hits"),
              cast->first + cast->tally.rays);
@@ -165,6 +195,7 @@ static int hold(caster *cast, uint64_t hits) {
 static slab_source source_from(const slab_source *source, size_t at, size_t n) {
   slab_source piece = *source;
   if (piece.rays) piece.rays += at;
+  if (piece.rays64) piece.rays64 += at;
   if (piece.set) piece.first += at;
   piece.n = n;
   return piece;
@@ -240,6 +271,7 @@ typedef struct slot {
   slab_source source; /* its rays */
   own_rows own;       /* what each ray has of its own */
   cast_buffers buffers;
+  result_rays rays;
   const void *results; /* results that are cast but not yet written; NULL: none */
   const uint64_t *offsets;
 } slot;
@@ -270,7 +302,7 @@ static int read_batch(pipeline *line, void *user, uint64_t batch) {
   return own_source_end(all->own) ? EXIT_FAILED : PIPELINE_END;
 }
 
-static int write_rays(slot *s, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+static int write_rays(slot *s, const result_rays *rays, const void *results, const uint64_t *offsets, size_t n) {
   batches *all = s->all;
   if (all->results && result_file_put(all->results, rays, results, offsets, n)) return -1;
   all->done += n;
@@ -279,12 +311,13 @@ static int write_rays(slot *s, const slab_ray *rays, const void *results, const 
 
 /* Keeps a whole batch for the write stage. A piece of a batch is written at once, because the next piece needs its
  * buffer. */
-static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+static int receive(void *user, const result_rays *rays, const void *results, const uint64_t *offsets, size_t n) {
   slot *s = user;
   if (n < s->source.n) {
     if (pipeline_await_written(s->line, s->batch)) return -1;
     return write_rays(s, rays, results, offsets, n);
   }
+  s->rays = *rays;
   s->results = results;
   s->offsets = offsets;
   return 0;
@@ -309,7 +342,7 @@ static int cast_batch(pipeline *line, void *user, uint64_t batch) {
   cast->options.masks = s->own.masks;
   cast->options.after = s->own.after;
   cast->options.worlds = s->own.worlds;
-  const int code = caster_run(cast, &s->source, s->room.rays);
+  const int code = caster_run(cast, &s->source, s->room.rays.floats);
   s->buffers = cast->buffers;
   if (cast->query == SLAB_ALL)
     atomic_store(&all->size, next_size(all, cast->tally.crossings - crossings, s->source.n, s->buffers.capacity));
@@ -320,7 +353,7 @@ static int cast_batch(pipeline *line, void *user, uint64_t batch) {
 static int write_batch(pipeline *line, void *user, uint64_t batch) {
   slot *s = slot_of(user, batch);
   (void)line;
-  if (s->results && write_rays(s, s->room.rays, s->results, s->offsets, s->source.n)) return EXIT_FAILED;
+  if (s->results && write_rays(s, &s->rays, s->results, s->offsets, s->source.n)) return EXIT_FAILED;
   s->results = NULL;
   return EXIT_DONE;
 }

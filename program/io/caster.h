@@ -20,7 +20,8 @@ typedef enum ray_fault {
   FAULT_NAN,       /* a NaN in any field */
   FAULT_INFINITE,  /* infinite origin or direction */
   FAULT_DIRECTION, /* direction of length zero */
-  FAULT_FAR,       /* origin beyond 2^60 */
+  FAULT_FAR,       /* origin beyond 2^60, in double 2^58 */
+  FAULT_WAY,       /* in double: the largest component of the direction is below 2^-960 or beyond 2^960 */
   RAY_FAULTS
 } ray_fault;
 
@@ -37,7 +38,7 @@ typedef struct cast_tally {
 
 /* Receives each finished batch, or each piece of a batch whose hits do not fit. rays: of a set they are unspecified
  * unless caster.wants_rays. offsets: for SLAB_ALL, else NULL. A non-zero return ends the cast. */
-typedef int cast_receiver(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n);
+typedef int cast_receiver(void *user, const result_rays *rays, const void *results, const uint64_t *offsets, size_t n);
 
 /* The buffers for the results of a batch. */
 typedef struct cast_buffers {
@@ -54,6 +55,7 @@ typedef struct caster {
   slab_scene *scene;
   const char *device; /* name of the device, shown while the first answers are awaited */
   slab_query query;
+  int doubles; /* rays are in double */
   slab_cast_options
       options; /* progress and invalid are set by the caster; masks, after and worlds are those of the next run */
   int check;

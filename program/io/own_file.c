@@ -48,6 +48,7 @@ typedef struct own_file {
   row_source *lines; /* of a text; NULL: binary */
   size_t row;        /* bytes of a binary row, numbers of a line without names */
   size_t at[WORDS];  /* where the words are: bytes in a binary row, places of columns in a line */
+  int ordered;       /* the first word of hits is their order, as rays in double have it, in place of t */
   uint64_t count;    /* rows; ROWS_UNKNOWN until the data ends */
   uint64_t done;     /* rows read and skipped */
   uint64_t first;    /* the ray of row 0: of the results of a shard that of its first ray */
@@ -118,21 +119,26 @@ static int check_ids(const own_file *file) {
   return -1;
 }
 
+/* Finds a field of hits; *place ABSENT: there is none. Returns 0, or -1 with the error printed: it has another type. */
+static int find_field(const own_file *file, const npy_header *header, const char *name, const char *wanted,
+                      size_t *place) {
+  size_t length = 0;
+  const char *type = npy_field(header, name, &length, place);
+  if (type == NULL) *place = ABSENT;
+  if (type == NULL || is_type(type, length, wanted)) return 0;
+  complain("%s: the field %s is %.*s, not '<%s'", file->name, name, (int)(length < 80 ? length : 80), type, wanted);
+  return -1;
+}
+
 static int find_fields(own_file *file, const npy_header *header) {
   if (is_number(file) || header->descr[0] != '[') return find_plain(file, header);
-  for (int i = 0; i < WORDS; i++) {
-    size_t length = 0;
-    const char *type = npy_field(header, members[i], &length, &file->at[i]), *wanted = i == HITS_T ? "f4" : "u4";
-    if (type == NULL && i != HITS_T) file->at[i] = ABSENT;
-    if (is_type(type, length, wanted) || (type == NULL && i != HITS_T)) continue;
-    if (type == NULL)
-      complain("%s: its fields have no t; hits have t, primitive and geometry", file->name);
-    else
-      complain("%s: the field %s is %.*s, not '<%s'", file->name, members[i], (int)(length < 80 ? length : 80), type,
-               wanted);
-    return -1;
-  }
-  return check_ids(file);
+  if (find_field(file, header, "order", "f4", &file->at[HITS_T])) return -1;
+  file->ordered = file->at[HITS_T] != ABSENT;
+  for (int i = file->ordered ? HITS_PRIMITIVE : HITS_T; i < WORDS; i++)
+    if (find_field(file, header, members[i], i == HITS_T ? "f4" : "u4", &file->at[i])) return -1;
+  if (file->at[HITS_T] != ABSENT) return check_ids(file);
+  complain("%s: its fields have no t; hits have t, primitive and geometry", file->name);
+  return -1;
 }
 
 enum { BLOCK_BYTES = 1 << 14 };
@@ -185,17 +191,23 @@ static int open_npy(own_file *file, const shard_label *rays) {
  * points here, because those of intervals have as many numbers. */
 typedef struct own_form {
   size_t numbers, at[WORDS];
+  int ordered; /* of rays in double, whose t takes two such numbers: lines alone */
 } own_form;
 
-#define HIT_FORM(type, points)                                                                      \
-  {                                                                                                 \
-    sizeof(type) / 4 + (points), { 0, offsetof(type, primitive) / 4, offsetof(type, geometry) / 4 } \
+#define HIT_FORM(type, points) \
+  { sizeof(type) / 4 + (points), {0, offsetof(type, primitive) / 4, offsetof(type, geometry) / 4}, 0 }
+/* The order stands behind the geometry. */
+#define ORDERED_FORM(type, points)                                                                                    \
+  {                                                                                                                   \
+    sizeof(type) / 4 + 1 + (points), {sizeof(type) / 4, offsetof(type, primitive) / 4, offsetof(type, geometry) / 4}, \
+        1                                                                                                             \
   }
 static const own_form hit_forms[] = {
-    HIT_FORM(slab_short_hit, 0), HIT_FORM(slab_hit, 0),    HIT_FORM(slab_short_hit, 3),
-    HIT_FORM(slab_hit, 3),       {1, {0, ABSENT, ABSENT}},
+    HIT_FORM(slab_short_hit, 0), HIT_FORM(slab_hit, 0),           HIT_FORM(slab_short_hit, 3),
+    HIT_FORM(slab_hit, 3),       {1, {0, ABSENT, ABSENT}, 0},     ORDERED_FORM(slab_short_hit, 0),
+    ORDERED_FORM(slab_hit, 0),   ORDERED_FORM(slab_short_hit, 3), ORDERED_FORM(slab_hit, 3),
 };
-static const own_form number_form = {1, {0, ABSENT, ABSENT}};
+static const own_form number_form = {1, {0, ABSENT, ABSENT}, 0};
 
 /* The i-th form of such a file; NULL: there are no more. */
 static const own_form *form_of(const own_file *file, size_t i) {
@@ -205,6 +217,7 @@ static const own_form *form_of(const own_file *file, size_t i) {
 
 static int take_form(own_file *file, const own_form *form, size_t number) {
   file->row = form->numbers * number;
+  file->ordered = form->ordered;
   for (int i = 0; i < WORDS; i++) file->at[i] = form->at[i] == ABSENT ? ABSENT : form->at[i] * number;
   return 0;
 }
@@ -214,7 +227,8 @@ static int open_raw(own_file *file) {
   const uint64_t size = file->in.size, rows = file->total;
   const int known = size != INPUT_UNKNOWN && rows != ROWS_UNKNOWN;
   const own_form *form = form_of(file, 0);
-  for (size_t i = 0; known && form && size != rows * form->numbers * sizeof(uint32_t);) form = form_of(file, ++i);
+  for (size_t i = 0; known && form && (form->ordered || size != rows * form->numbers * sizeof(uint32_t));)
+    form = form_of(file, ++i);
   take_form(file, form ? form : form_of(file, 0), sizeof(uint32_t));
   if (size == INPUT_UNKNOWN) return 0;
   file->count = size / file->row;
@@ -228,6 +242,8 @@ static int open_raw(own_file *file) {
 static int open_names(own_file *file) {
   for (size_t i = 0; i < WORDS; i++) file->at[i] = rows_has_column(file->lines, i) ? i : ABSENT;
   if (is_number(file)) return 0;
+  file->ordered = rows_has_column(file->lines, HITS_ORDER) > 0;
+  if (file->ordered) file->at[HITS_T] = HITS_ORDER;
   if (rows_has_column(file->lines, HITS_RAY)) {
     complain("%s: a column \"ray\", as hits of --query all have; a hit for each ray is wanted", file->name);
     return -1;
@@ -316,6 +332,19 @@ void own_source_close(own_source *source) {
 
 void own_source_limit(own_source *source, uint32_t worlds) {
   if (source) source->files[OF_WORLDS].most = worlds;
+}
+
+int own_source_settle(own_source *source, int doubles) {
+  const own_file *after = source ? &source->files[AFTER] : NULL;
+  if (!after || !after->path || after->ordered == doubles) return 0;
+  if (doubles)
+    complain(
+        "%s: its hits have no order, by which those of rays in double follow each other: npy, csv and text of "
+        "closest and nearest have it",
+        after->name);
+  else
+    complain("%s: its hits are of rays in double, as their order says, and these rays are in float", after->name);
+  return -1;
 }
 
 /* ---- reading --------------------------------------------------------------- */

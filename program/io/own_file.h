@@ -41,6 +41,9 @@ int own_source_open(const own_options *options, const shard_label *rays, own_sou
 void own_source_close(own_source *source);
 /* How many worlds the scene has: a row that is read with another one is refused. Until then none is. */
 void own_source_limit(own_source *source, uint32_t worlds);
+/* The rays are in double: hits are taken by their order, which only results of rays in double have. Call before the
+ * first read; hits with an order are refused of other rays, there. */
+int own_source_settle(own_source *source, int doubles);
 /* Goes on to what the ray with that index has, counted from the first of these rays. Never back. */
 int own_source_go_to(own_source *source, uint64_t ray);
 /* Reads what the next n rays have. */

@@ -139,9 +139,9 @@ static int open_offsets(result_file *file) {
 
 static result_row row_of(const result_options *options) {
   if (options->row) return *options->row;
-  return options->format == FORMAT_PLY
-             ? result_row_of_point(options->query, options->beams > 0)
-             : result_row_of(options->query, options->points, options->query == SLAB_ALL && !is_binary(options));
+  const result_form form = {options->query, options->points, options->doubles, options->places};
+  return options->format == FORMAT_PLY ? result_row_of_point(&form, options->beams > 0)
+                                       : result_row_of(&form, options->query == SLAB_ALL && !is_binary(options));
 }
 
 int result_file_open(const result_options *options, result_file **opened) {
@@ -170,33 +170,38 @@ failed:
 
 uint64_t result_file_resumed(const result_file *file) { return file->resumed; }
 
-int result_file_wants_rays(const result_file *file) { return file->options.format == FORMAT_PLY || file->row.points; }
+int result_file_wants_rays(const result_file *file) {
+  return file->options.format == FORMAT_PLY || file->row.form.points;
+}
 
 /* ---- rows ------------------------------------------------------------------ */
 
 /* Misses have no point. nth: the hit's number among the ray's, counted from 0. */
-static void put_point(result_file *file, uint64_t index, uint64_t nth, const slab_ray *ray, const void *result) {
+static void put_point(result_file *file, uint64_t index, uint64_t nth, const result_rays *rays, size_t i,
+                      const void *result) {
   unsigned char *place = (unsigned char *)file->block + file->filled;
   const uint64_t beams = file->options.beams;
   point_ids ids = {0};
-  if (!result_is_hit(file->options.query, result)) return;
+  if (!result_is_hit(file->options.query, file->options.doubles, result)) return;
   if (beams) ids = (point_ids){(uint32_t)(index / beams), (uint32_t)(index % beams), (uint32_t)nth + 1};
-  if (result_pack_point(&file->row, index, &ids, ray, result, place))
+  if (result_pack_point(&file->row, index, &ids, rays, i, result, place))
     file->filled += file->row.size;
   else
     file->infinite++;
 }
 
-static int put_row(result_file *file, uint64_t index, uint64_t nth, const slab_ray *ray, const void *result) {
+/* The row of a result of ray i of these. */
+static int put_row(result_file *file, uint64_t nth, const result_rays *rays, size_t i, const void *result) {
+  const uint64_t index = file->options.first + file->rays + i;
   unsigned char packed[RESULT_ROW_MAX];
   const file_format format = file->options.format;
   if (file->filled + RESULT_TEXT_MAX > BLOCK_BYTES && flush_block(file)) return -1;
   char *place = file->block + file->filled;
   if (format == FORMAT_PLY) {
-    put_point(file, index, nth, ray, result);
+    put_point(file, index, nth, rays, i, result);
     return 0;
   }
-  result_pack(&file->row, index, ray, result, packed);
+  result_pack(&file->row, index, rays, i, result, packed);
   if (format == FORMAT_TEXT || format == FORMAT_CSV) {
     file->filled += result_print(&file->row, packed, format == FORMAT_CSV ? ',' : ' ', place);
   } else {
@@ -206,17 +211,22 @@ static int put_row(result_file *file, uint64_t index, uint64_t nth, const slab_r
   return 0;
 }
 
-/* Writes binary rows that are equal to the results. */
-static int put_plain(result_file *file, const void *results, uint64_t count) {
-  return part_put(&file->rows, results, (size_t)count * slab_result_size(file->options.query));
+/* Whether rows are equal to the results. */
+static int is_plain(const result_file *file) {
+  return is_binary(&file->options) && file->row.size == result_size(file->options.query, file->options.doubles);
 }
 
-static int put_rows(result_file *file, const slab_ray *rays, const char *results, const uint64_t *offsets, size_t n) {
-  const size_t size = slab_result_size(file->options.query);
+static int put_plain(result_file *file, const void *results, uint64_t count) {
+  return part_put(&file->rows, results, (size_t)count * file->row.size);
+}
+
+static int put_rows(result_file *file, const result_rays *rays, const char *results, const uint64_t *offsets,
+                    size_t n) {
+  const size_t size = result_size(file->options.query, file->options.doubles);
   for (size_t i = 0; i < n; i++) {
     const uint64_t begin = offsets ? offsets[i] : i, end = offsets ? offsets[i + 1] : i + 1;
     for (uint64_t k = begin; k < end; k++)
-      if (put_row(file, file->options.first + file->rays + i, k - begin, &rays[i], results + k * size)) return -1;
+      if (put_row(file, k - begin, rays, i, results + k * size)) return -1;
   }
   return flush_block(file);
 }
@@ -241,11 +251,10 @@ static int count_put(result_file *file, uint64_t rows, size_t n) {
   return 0;
 }
 
-int result_file_put(result_file *file, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+int result_file_put(result_file *file, const result_rays *rays, const void *results, const uint64_t *offsets,
+                    size_t n) {
   const uint64_t count = offsets ? offsets[n] : n;
-  if (is_binary(&file->options) && !file->row.points ? put_plain(file, results, count)
-                                                     : put_rows(file, rays, results, offsets, n))
-    return -1;
+  if (is_plain(file) ? put_plain(file, results, count) : put_rows(file, rays, results, offsets, n)) return -1;
   if (offsets && file->offsets.out && put_offsets(file, offsets, n)) return -1;
   return count_put(file, count, n);
 }

@@ -18,6 +18,7 @@ typedef struct result_options {
   const result_row *row;       /* what the caller packs, in place of the query's results; NULL: these */
   uint64_t overlap;            /* rays that are cast again and compared when a part goes on; 0: those of a query */
   int points, resume;          /* points: ply has them in any case */
+  int doubles, places;         /* as in result_form */
   uint64_t beams;              /* rays of a sensor's firing, of which points of ply tell; 0: they are of no sensor */
   uint64_t rays;               /* ROWS_UNKNOWN: the npy header is completed at the end, so the output must be a file */
   uint64_t first;              /* index of the first ray, for rows that contain it */
@@ -35,7 +36,7 @@ uint64_t result_file_resumed(const result_file *file);
 /* Whether rows depend on the rays, not on results alone. */
 int result_file_wants_rays(const result_file *file);
 /* Appends the results of n rays; offsets: for SLAB_ALL, else NULL. */
-int result_file_put(result_file *file, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n);
+int result_file_put(result_file *file, const result_rays *rays, const void *results, const uint64_t *offsets, size_t n);
 /* Appends rows of the caller's own, in which n rays end. In text, csv and ply such rows may be of any number. */
 int result_file_put_packed(result_file *file, const void *packed, uint64_t rows, size_t n);
 int result_file_commit(result_file *file);

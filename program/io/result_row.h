@@ -14,7 +14,22 @@ typedef struct result_field {
   unsigned count; /* 3: a vector with columns name_x, name_y, name_z; of B any number */
 } result_field;
 
-enum { RESULT_FIELDS_MAX = 16, RESULT_ROW_MAX = 80, RESULT_TEXT_MAX = 512 };
+enum { RESULT_FIELDS_MAX = 16, RESULT_ROW_MAX = 128, RESULT_TEXT_MAX = 768 };
+
+/* Rays with results. */
+typedef struct result_rays {
+  const slab_ray *floats; /* one of both is NULL */
+  const slab_ray64 *doubles;
+  double offset[3]; /* where the floats count from */
+} result_rays;
+
+/* What rows are made of. */
+typedef struct result_form {
+  slab_query query;
+  int points;  /* rows end with the points of their hits: for queries with a t */
+  int doubles; /* results are those of rays in double */
+  int places;  /* points are in double */
+} result_form;
 
 /* Names of geometries. */
 typedef struct result_labels {
@@ -23,9 +38,10 @@ typedef struct result_labels {
 } result_labels;
 
 typedef struct result_row {
-  slab_query query;
-  int numbered, points; /* the row begins with the ray's index; it ends with points */
-  int of_sensor;        /* a point has point_ids */
+  result_form form;
+  int numbered;  /* the row begins with the ray's index */
+  int of_sensor; /* a point has point_ids */
+  size_t taken;  /* bytes of a result that the row has */
   result_field fields[RESULT_FIELDS_MAX];
   int field_count;
   size_t size;                 /* bytes per row */
@@ -33,22 +49,24 @@ typedef struct result_row {
   const result_labels *labels; /* lines end with the name of their geometry; NULL: they do not */
 } result_row;
 
+/* Bytes of a query's result. */
+size_t result_size(slab_query query, int doubles);
 /* 1 if the result is a hit; for counts, if the count is not 0. */
-int result_is_hit(slab_query query, const void *result);
+int result_is_hit(slab_query query, int doubles, const void *result);
 
-/* points: 1 for queries with a t. numbered: rows begin with their ray's index. */
-result_row result_row_of(slab_query query, int points, int numbered);
+/* numbered: rows begin with their ray's index. */
+result_row result_row_of(const result_form *, int numbered);
 
 /* A point of a cloud: x, y, z of a hit, or of enter, then the members of the result's struct, of an interval leave's
  * point, and last the ray's index as a double, which PLY has for want of uint64_t. For queries with a t. of_sensor:
  * before that the ray's firing and beam, and the number of the hit among the ray's, counted from 1 as files of scanners
  * do. */
-result_row result_row_of_point(slab_query query, int of_sensor);
+result_row result_row_of_point(const result_form *, int of_sensor);
 
 /* Bytes of a field. */
 size_t result_field_size(const result_field *);
-/* Appends the members of a query of points. */
-void result_row_add_closest(result_row *row, slab_point_query query);
+/* Appends the members of a query of points. doubles: of points in double. */
+void result_row_add_closest(result_row *row, slab_point_query query, int doubles);
 /* Appends a field. */
 void result_row_add(result_row *row, const char *name, char kind, unsigned count);
 
@@ -57,15 +75,15 @@ void result_descr(const result_row *row, char *text, size_t size);
 /* Writes the column names, separated by commas, and a newline. */
 void result_names(const result_row *row, char text[RESULT_TEXT_MAX]);
 
-/* Packs one row. */
-void result_pack(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
+/* Packs the row of a result of ray i of these. index: the ray's in the file. */
+void result_pack(const result_row *row, uint64_t index, const result_rays *rays, size_t i, const void *result,
                  unsigned char packed[RESULT_ROW_MAX]);
 /* The ids of a sensor's point. */
 typedef struct point_ids {
   uint32_t firing, beam, number;
 } point_ids;
 /* The same for a hit as a point of a cloud. ids: of a sensor's. Returns 0 if its point is infinite. */
-int result_pack_point(const result_row *row, uint64_t index, const point_ids *ids, const slab_ray *ray,
+int result_pack_point(const result_row *row, uint64_t index, const point_ids *ids, const result_rays *rays, size_t i,
                       const void *result, unsigned char packed[RESULT_ROW_MAX]);
 /* Prints a packed row as a line of text; returns its length. */
 size_t result_print(const result_row *row, const unsigned char *packed, char separator, char text[RESULT_TEXT_MAX]);

@@ -126,6 +126,16 @@ void sweep_free(sweep *s) {
   *s = (sweep){0};
 }
 
+void sweep_count_from(sweep *s, const double origin[3]) {
+  table *poses = &s->poses;
+  for (size_t i = 0; i < poses->rows * POSE; i++) {
+    const double at = poses->wide ? poses->wide[i] : (double)poses->values[i];
+    if (i % 4 == 3) poses->values[i] = (float)(at - origin[i % POSE / 4]);
+  }
+  if (poses->wide) poses->worst_rounding = 0;
+  memcpy(s->offset, origin, sizeof s->offset);
+}
+
 /* ---- rays ------------------------------------------------------------------ */
 
 uint64_t sweep_count(const sweep *s) { return (uint64_t)s->poses.rows * s->firings * s->beams.rows; }
@@ -166,6 +176,7 @@ int sweep_part(const sweep *s, uint64_t first, size_t n, float *room, slab_rays 
                          (uint32_t)beams);
   set->t_min = s->t_min;
   set->t_max = s->t_max;
+  memcpy(set->offset, s->offset, sizeof set->offset);
   *source = (slab_source){.set = set, .first = first % beams, .n = n};
   return 0;
 }

@@ -17,6 +17,7 @@ typedef struct sweep {
   float *azimuth; /* of a turn's firings, in degrees; NULL: each pose is one firing */
   size_t firings; /* at each pose */
   float t_min, t_max;
+  double offset[3]; /* where the places of poses count from */
 } sweep;
 
 /* What a sweep is made of. Paths may be "-". */
@@ -31,6 +32,8 @@ typedef struct sweep_options {
 /* Functions of type int return 0, or -1 with the error printed. */
 int sweep_make(const sweep_options *, sweep *);
 void sweep_free(sweep *);
+/* Lets the places of poses count from here, in double, which is 0 at first. */
+void sweep_count_from(sweep *, const double origin[3]);
 uint64_t sweep_count(const sweep *);
 uint64_t sweep_digest(const sweep *);
 /* Poses that sweep_part needs room for if it gives n rays at most; 0: those of the table serve. */

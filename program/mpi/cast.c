@@ -76,11 +76,11 @@ static int make_own(team_job *job) {
   return EXIT_FAILED;
 }
 
-static int open_rays(team_job *job) {
-  int code = team_in_turn(job->team, open_header, job);
+/* Opens the rows of the rays, of which the header has been read. */
+static int open_rows(team_job *job) {
   const rows_options rows = {
       .path = job->cast.options->rays, .source = job->cast.rays, .batch = CAST_BATCH, .one = "ray", .several = "rays"};
-  if (code == EXIT_DONE) code = team_rows_open(job->team, &rows, &job->rows);
+  const int code = team_rows_open(job->team, &rows, &job->rows);
   return code == EXIT_DONE ? team_agree(job->team, make_own(job)) : code;
 }
 
@@ -88,8 +88,9 @@ static int open_scene(team_job *job) {
   cast_job *cast = &job->cast;
   const cast_options *options = cast->options;
   const slab_context_options context = cast_context(options);
-  return team_scene_open(job->team, options->scene, &context, (slab_tree)options->tree, &cast->context, &cast->scene,
-                         &cast->stats, &cast->device, &job->scene_seconds);
+  const int code = team_scene_open(job->team, options->scene, &context, (slab_tree)options->tree, &cast->context,
+                                   &cast->scene, &cast->stats, &cast->device, &job->scene_seconds);
+  return code == EXIT_DONE ? team_agree(job->team, cast_settle(cast)) : code;
 }
 
 static int open_results(team_job *job) {
@@ -99,6 +100,8 @@ static int open_results(team_job *job) {
                                   .format = (file_format)options->out_format,
                                   .query = (slab_query)options->query,
                                   .points = options->points,
+                                  .doubles = ray_source_has_doubles(job->cast.rays),
+                                  .places = scene_is_far(&job->cast.stats),
                                   .rays = job->rows.count,
                                   .shard = cast_label(&job->cast)};
   return team_results_open(job->team, &results, &job->results);
@@ -106,7 +109,7 @@ static int open_results(team_job *job) {
 
 /* ---- rounds ---------------------------------------------------------------- */
 
-static int put(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+static int put(void *user, const result_rays *rays, const void *results, const uint64_t *offsets, size_t n) {
   team_job *job = user;
   const double start = seconds_now();
   const int failed = job->results ? team_results_put(job->results, job->ray, job->row, rays, results, offsets, n) : 0;
@@ -156,7 +159,7 @@ static int run_batch(team_job *job, uint64_t round) {
   cast->options.after = job->own.after;
   cast->options.worlds = job->own.worlds;
   job->ray = job->row = begin;
-  const slab_source source = {.rays = job->rows.rays, .n = n};
+  const slab_source source = {.rays = job->rows.rays.floats, .rays64 = job->rows.rays.doubles, .n = n};
   return caster_run(cast, &source, NULL);
 }
 
@@ -208,7 +211,8 @@ static void gather(team_job *job) {
                             &t->faults[FAULT_NAN],
                             &t->faults[FAULT_INFINITE],
                             &t->faults[FAULT_DIRECTION],
-                            &t->faults[FAULT_FAR]};
+                            &t->faults[FAULT_FAR],
+                            &t->faults[FAULT_WAY]};
   double *const most[] = {&t->prepare_seconds,     &t->cast_seconds,    &job->cast.rounding,
                           &job->rows.read_seconds, &job->write_seconds, &job->scene_seconds};
   job->cast.rounding = ray_source_rounding(job->cast.rays);
@@ -245,8 +249,9 @@ static int finish(team_job *job, int code) {
 static int cast_rays(team *t, const cast_options *options) {
   team_job job = {.team = t, .cast = {.options = options, .start = seconds_now()}};
   int code = team_agree(t, t->rank == 0 ? cast_probe(options) : EXIT_DONE);
-  if (code == EXIT_DONE) code = open_rays(&job);
+  if (code == EXIT_DONE) code = team_in_turn(t, open_header, &job);
   if (code == EXIT_DONE) code = open_scene(&job);
+  if (code == EXIT_DONE) code = open_rows(&job);
   if (code == EXIT_DONE) code = open_results(&job);
   if (code == EXIT_DONE) code = finish(&job, run(&job));
   team_rows_close(&job.rows);

@@ -20,8 +20,8 @@ typedef struct team_job {
   near_job near;
   team_rows rows;
   team_results *results;
-  float *points; /* three for each of the batch */
-  own_rows own;  /* their worlds */
+  near_points points;
+  own_rows own; /* their worlds */
   void *answers;
   double write_seconds, scene_seconds;
 } team_job;
@@ -63,9 +63,10 @@ static int open_points(void *user) {
 
 static int make_room(team_job *job) {
   const uint64_t n = job->rows.batch;
-  job->points = malloc((size_t)n * 3 * sizeof *job->points);
   job->answers = malloc(near_room(&job->near, (size_t)n));
-  if (job->points && job->answers && own_rows_make(job->near.own, n, &job->own) == 0) return EXIT_DONE;
+  if (near_points_make(&job->near, (size_t)n, &job->points) == 0 && job->answers &&
+      own_rows_make(job->near.own, n, &job->own) == 0)
+    return EXIT_DONE;
   complain("out of memory for batches of %" PRIu64 " %s", n, plural(n, "point", "points"));
   return EXIT_FAILED;
 }
@@ -96,6 +97,7 @@ static int open_inputs(team_job *job) {
   int code = of_file ? team_in_turn(job->team, open_points, job) : EXIT_DONE;
   if (code == EXIT_DONE) code = open_scene(job);
   if (code == EXIT_DONE && !of_file) code = team_in_turn(job->team, open_points, job);
+  if (code == EXIT_DONE) near_settle(&job->near);
   return code == EXIT_DONE ? share_rows(job) : code;
 }
 
@@ -115,8 +117,8 @@ static int run_batch(team_job *job, uint64_t round) {
   int code = team_rows_read(&job->rows, begin, n);
   if (code != EXIT_DONE) return code;
   if (own_source_go_to(near->own, begin) || own_source_read(near->own, n, &job->own)) return EXIT_FAILED;
-  for (size_t i = 0; i < n; i++) memcpy(job->points + 3 * i, job->rows.rays[i].origin, 3 * sizeof *job->points);
-  code = near_measure(near, ray_source_first(near->points) + begin, job->points, job->own.worlds, n, job->answers);
+  near_points_take(&job->points, 0, &job->rows.rays, n);
+  code = near_measure(near, ray_source_first(near->points) + begin, &job->points, job->own.worlds, n, job->answers);
   if (code != EXIT_DONE) return code;
   near_count(near, job->answers, n);
   const double start = seconds_now();
@@ -199,7 +201,7 @@ static int measure(team *t, const near_options *options) {
   own_rows_free(&job.own);
   slab_scene_destroy(job.near.scene);
   slab_context_destroy(job.near.context);
-  free(job.points);
+  near_points_free(&job.points);
   free(job.answers);
   return code;
 }

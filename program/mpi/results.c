@@ -98,7 +98,8 @@ int team_results_open(team *t, const result_options *options, team_results **ope
     goto failed; /* !r implies an error code; the test is for the static analyser */
   const int all = options->query == SLAB_ALL;
   r->options = *options;
-  r->row = options->row ? *options->row : result_row_of(options->query, options->points, 0);
+  const result_form form = {options->query, options->points, options->doubles, options->places};
+  r->row = options->row ? *options->row : result_row_of(&form, 0);
   if (options->shard.count) shard_label_write(&options->shard, r->note);
   if (t->rank == 0) code = create_hits(r);
   if (t->rank == 0 && all && code == EXIT_DONE) code = create_offsets(r);
@@ -120,16 +121,21 @@ static int write_rows(team_results *r, uint64_t row, const void *rows, uint64_t 
   return shared_file_write(&r->hits.file, r->hits.header + row * r->row.size, rows, (size_t)(count * r->row.size));
 }
 
-/* Packs and writes rows with points, block by block. */
-static int put_points(team_results *r, uint64_t row, const slab_ray *rays, const char *results, const uint64_t *offsets,
-                      size_t n) {
-  const size_t size = slab_result_size(r->options.query), capacity = BLOCK_BYTES / RESULT_ROW_MAX;
+/* Whether rows are equal to the results. */
+static int is_plain(const team_results *r) {
+  return r->options.row || r->row.size == result_size(r->options.query, r->options.doubles);
+}
+
+/* Packs and writes rows, block by block. */
+static int put_packed(team_results *r, uint64_t row, const result_rays *rays, const char *results,
+                      const uint64_t *offsets, size_t n) {
+  const size_t size = result_size(r->options.query, r->options.doubles), capacity = BLOCK_BYTES / RESULT_ROW_MAX;
   size_t filled = 0;
   for (size_t i = 0; i < n; i++) {
     const uint64_t begin = offsets ? offsets[i] : i, end = offsets ? offsets[i + 1] : i + 1;
     for (uint64_t k = begin; k < end; k++) {
       unsigned char packed[RESULT_ROW_MAX];
-      result_pack(&r->row, 0, &rays[i], results + k * size, packed);
+      result_pack(&r->row, 0, rays, i, results + k * size, packed);
       memcpy(r->block + filled++ * r->row.size, packed, r->row.size);
       if (filled < capacity) continue;
       if (write_rows(r, row, r->block, filled)) return -1;
@@ -152,10 +158,10 @@ static int put_offsets(team_results *r, uint64_t ray, uint64_t row, const uint64
   return 0;
 }
 
-int team_results_put(team_results *r, uint64_t ray, uint64_t row, const slab_ray *rays, const void *results,
+int team_results_put(team_results *r, uint64_t ray, uint64_t row, const result_rays *rays, const void *results,
                      const uint64_t *offsets, size_t n) {
-  const int failed = r->row.points ? put_points(r, row, rays, results, offsets, n)
-                                   : write_rows(r, row, results, offsets ? offsets[n] : n);
+  const int failed = is_plain(r) ? write_rows(r, row, results, offsets ? offsets[n] : n)
+                                 : put_packed(r, row, rays, results, offsets, n);
   return failed || (offsets && put_offsets(r, ray, row, offsets, n)) ? -1 : 0;
 }
 

@@ -17,7 +17,7 @@ int team_results_open(team *, const result_options *options, team_results **open
 
 /* Not collective. Writes the results of n rays starting at index `ray`; their first row is row `row` of the file.
  * offsets: for SLAB_ALL, else NULL. Returns 0, or -1 with the error printed. */
-int team_results_put(team_results *, uint64_t ray, uint64_t row, const slab_ray *rays, const void *results,
+int team_results_put(team_results *, uint64_t ray, uint64_t row, const result_rays *rays, const void *results,
                      const uint64_t *offsets, size_t n);
 
 /* Collective. If every rank passes EXIT_DONE, FILE appears with `rows` rows; otherwise no file appears. Frees the

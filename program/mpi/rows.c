@@ -26,9 +26,9 @@ static int share_out(const team *t, const rows_options *options, team_rows *rows
   rows->rounds = rows->count / round + (rows->count % round > 0);
   const uint64_t shares = size * rows->rounds;
   rows->batch = rows->rounds ? rows->count / shares + (rows->count % shares > 0) : 1;
-  rows->rays = malloc((size_t)rows->batch * sizeof *rows->rays);
+  const int made = ray_array_make(rows->source, (size_t)rows->batch, &rows->rays) == 0;
   rows->bytes = rows->grid ? NULL : malloc((size_t)rows->batch * ray_source_bytes(rows->source));
-  if (rows->rays && (rows->bytes || rows->grid)) return EXIT_DONE;
+  if (made && (rows->bytes || rows->grid)) return EXIT_DONE;
   complain("out of memory for batches of %" PRIu64 " %s", rows->batch,
            plural(rows->batch, options->one, options->several));
   return EXIT_FAILED;
@@ -46,7 +46,7 @@ int team_rows_open(team *t, const rows_options *options, team_rows *rows) {
 
 void team_rows_close(team_rows *rows) {
   shared_file_close(&rows->file);
-  free(rows->rays);
+  ray_array_free(&rows->rays);
   free(rows->bytes);
 }
 
@@ -59,7 +59,7 @@ size_t team_rows_batch(const team *t, const team_rows *rows, uint64_t round, uin
 
 int team_rows_read(team_rows *rows, uint64_t begin, size_t n) {
   if (rows->grid) {
-    grid_points(rows->grid, ray_source_first(rows->source) + begin, n, rows->rays);
+    grid_points(rows->grid, ray_source_first(rows->source) + begin, n, rows->rays.floats, rows->rays.doubles);
     return EXIT_DONE;
   }
   const double start = seconds_now();

@@ -11,7 +11,7 @@ typedef struct team_rows {
   ray_source *source; /* the caller's, of which the header has been read */
   const grid *grid;   /* the points are of this; NULL: they are of a file */
   uint64_t count, batch, rounds;
-  slab_ray *rays;      /* the batch that was read last */
+  ray_array rays;      /* the batch that was read last */
   void *bytes;         /* the same as rows of the file */
   shared_file file;    /* not open: a grid */
   double read_seconds; /* within reads */
@@ -30,7 +30,8 @@ int rows_are_streamed(const char *path);
 /* Lines of text have no places known before. Prints that of the file; returns EXIT_FAILED. */
 int rows_refuse_text(const char *path);
 
-/* Collective. Returns the agreed code; what is opened is the caller's to close after a failure too. */
+/* Collective, once it is known whether the source keeps doubles. Returns the agreed code; what is opened is the
+ * caller's to close after a failure too. */
 int team_rows_open(team *, const rows_options *, team_rows *);
 void team_rows_close(team_rows *);
 

@@ -46,6 +46,12 @@ typedef struct near_tally {
   check_tally check;
 } near_tally;
 
+/* Points, three numbers each: one of both is NULL. */
+typedef struct near_points {
+  float *floats;
+  double *doubles;
+} near_points;
+
 typedef struct near_job {
   const near_options *options;
   slab_context *context;
@@ -86,6 +92,8 @@ int near_probe(const near_options *);
 slab_context_options near_context(const near_options *);
 /* Opens the points; those of a grid need job->stats, the scene's. Returns an exit code. */
 int near_open_points(near_job *);
+/* Once points and scene are open: whether points are asked in double. */
+void near_settle(near_job *);
 /* Whether results are one byte each, 1 where the point is inside. */
 bool near_tells_inside(const near_options *);
 /* Begins the tally and the line. Points and, if wanted, results must be open. total: of points; ROWS_UNKNOWN. */
@@ -101,9 +109,14 @@ enum { NEAR_BATCH = 1 << 20 }; /* points: 12 MiB, and three times as much for th
 
 /* Bytes of a batch's results, whatever comes of them. */
 size_t near_room(const near_job *, size_t points);
+/* Room for n points, of the kind that the job asks. Returns 0, or -1 where memory is out, without a message. */
+int near_points_make(const near_job *, size_t n, near_points *);
+void near_points_free(near_points *);
+/* Takes n points as they were read, from number `at` on. */
+void near_points_take(near_points *, size_t at, const ray_array *rows, size_t n);
 /* Asks the device for the results of n points, the first of which has that index, and checks them if that is wanted.
  * worlds: one a point, or NULL. results: near_room bytes. Returns an exit code, errors printed. */
-int near_measure(near_job *, uint64_t first, const float *points, const uint32_t *worlds, size_t n, void *results);
+int near_measure(near_job *, uint64_t first, const near_points *, const uint32_t *worlds, size_t n, void *results);
 /* Measures all points, and writes the results. Returns likewise. */
 int near_run(near_job *);
 
@@ -115,7 +128,7 @@ int near_open_results(near_job *);
 result_options near_results(near_job *);
 void near_count(near_job *, const void *results, size_t n);
 /* Counts and writes the results of n points, the first of which has that index. Returns likewise. */
-int near_write(near_job *, uint64_t first, const float *points, const void *results, size_t n);
+int near_write(near_job *, uint64_t first, const near_points *, const void *results, size_t n);
 int near_commit_results(near_job *);
 void near_discard_results(near_job *);
 

@@ -22,14 +22,21 @@ int near_probe(const near_options *options) {
 
 /* ---- opening --------------------------------------------------------------- */
 
+/* A coordinate as the points have it: in float, or in double where the scene is far from 0. */
+static double given_place(const near_job *job, const point_option *point, int axis) {
+  return scene_is_far(&job->stats) ? point->wide[axis] : (double)point->value[axis];
+}
+
 /* What the options say of the box, and the scene's bounds for the rest. */
 static grid_box box_of(const near_job *job) {
   const near_options *options = job->options;
   const double margin = options->margin.given ? (double)options->margin.value : 0;
   grid_box box;
   for (int k = 0; k < 3; k++) {
-    box.lower[k] = options->lower.given ? (double)options->lower.value[k] : (double)job->stats.lower[k] - margin;
-    box.upper[k] = options->upper.given ? (double)options->upper.value[k] : (double)job->stats.upper[k] + margin;
+    const double lower = scene_coordinate(&job->stats, k, job->stats.lower[k]);
+    const double upper = scene_coordinate(&job->stats, k, job->stats.upper[k]);
+    box.lower[k] = options->lower.given ? given_place(job, &options->lower, k) : lower - margin;
+    box.upper[k] = options->upper.given ? given_place(job, &options->upper, k) : upper + margin;
   }
   return box;
 }
@@ -67,12 +74,18 @@ static int open_scene(near_job *job) {
                            &job->device);
 }
 
+void near_settle(near_job *job) {
+  if (scene_is_far(&job->stats) && ray_source_is_wide(job->points)) ray_source_keep_doubles(job->points);
+}
+
 /* A grid needs the bounds of the scene. A file that cannot be read is told before a scene is built. */
 static int open_inputs(near_job *job) {
   const int of_file = job->options->points != NULL;
   int code = of_file ? near_open_points(job) : EXIT_DONE;
   if (code == EXIT_DONE) code = open_scene(job);
-  return code == EXIT_DONE && !of_file ? near_open_points(job) : code;
+  if (code == EXIT_DONE && !of_file) code = near_open_points(job);
+  if (code == EXIT_DONE) near_settle(job);
+  return code;
 }
 
 void near_prepare(near_job *job, uint64_t total) {

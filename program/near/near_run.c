@@ -13,8 +13,8 @@
 enum { READ_ROWS = 1 << 12 }; /* points that are read at once */
 
 typedef struct slot {
-  float *points; /* three a point */
-  own_rows own;  /* their worlds */
+  near_points points;
+  own_rows own; /* their worlds */
   void *results;
   size_t n;
 } slot;
@@ -27,7 +27,7 @@ typedef struct batches {
   bool ended;     /* no more points can be read */
   uint64_t first; /* the index of the first point that is measured */
   uint64_t written;
-  slab_ray rows[READ_ROWS];
+  ray_array rows; /* READ_ROWS of them */
 } batches;
 
 static slot *slot_of(batches *all, uint64_t batch) { return &all->slots[batch % all->slot_count]; }
@@ -38,7 +38,7 @@ static int read_some(batches *all, slot *s) {
   const size_t room = all->capacity - s->n, wanted = room < READ_ROWS ? room : READ_ROWS;
   size_t got = 0;
   if (ray_source_read(all->job->points, wanted, all->rows, &got)) return -1;
-  for (size_t i = 0; i < got; i++) memcpy(s->points + 3 * (s->n + i), all->rows[i].origin, sizeof all->rows[i].origin);
+  near_points_take(&s->points, s->n, &all->rows, got);
   s->n += got;
   all->ended = got == 0;
   return 0;
@@ -56,8 +56,30 @@ static int read_batch(pipeline *line, void *user, uint64_t batch) {
   return own_source_end(own) ? EXIT_FAILED : PIPELINE_END;
 }
 
-static slab_status ask(const near_job *job, const float *points, size_t n, void *results,
-                       const slab_point_options *options) {
+int near_points_make(const near_job *job, size_t n, near_points *points) {
+  *points = (near_points){NULL, NULL};
+  if (ray_source_has_doubles(job->points))
+    points->doubles = malloc(n * 3 * sizeof *points->doubles);
+  else
+    points->floats = malloc(n * 3 * sizeof *points->floats);
+  return points->doubles || points->floats ? 0 : -1;
+}
+
+void near_points_free(near_points *points) {
+  free(points->floats);
+  free(points->doubles);
+}
+
+void near_points_take(near_points *points, size_t at, const ray_array *rows, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (points->doubles)
+      memcpy(points->doubles + 3 * (at + i), rows->doubles[i].origin, sizeof rows->doubles[i].origin);
+    else
+      memcpy(points->floats + 3 * (at + i), rows->floats[i].origin, sizeof rows->floats[i].origin);
+}
+
+static slab_status ask_floats(const near_job *job, const float *points, size_t n, void *results,
+                              const slab_point_options *options) {
   switch ((slab_point_query)job->options->query) {
     case SLAB_CLOSEST_POINTS:
       return slab_closest_points(job->scene, points, n, results, options);
@@ -75,20 +97,49 @@ static slab_status ask(const near_job *job, const float *points, size_t n, void 
   return SLAB_INVALID_ARGUMENT;
 }
 
-static int check(near_job *job, uint64_t first, const float *points, size_t n, const void *results,
+static slab_status ask_doubles(const near_job *job, const double *points, size_t n, void *results,
+                               const slab_point_options *options) {
+  switch ((slab_point_query)job->options->query) {
+    case SLAB_CLOSEST_POINTS:
+      return slab_closest_points64(job->scene, points, n, results, options);
+    case SLAB_CLOSEST_DISTANCES:
+      return slab_closest_distances64(job->scene, points, n, results, options);
+    case SLAB_POINTS_WITHIN:
+      return slab_points_within64(job->scene, points, n, results, options);
+    case SLAB_WINDING:
+      return slab_winding64(job->scene, points, n, results, options);
+    case SLAB_SIGNED_DISTANCES:
+      return slab_signed_distances64(job->scene, points, n, results, options);
+    case SLAB_WINDING_NUMBERS:
+      return slab_winding_numbers64(job->scene, points, n, results, options);
+  }
+  return SLAB_INVALID_ARGUMENT;
+}
+
+static slab_status ask(const near_job *job, const near_points *points, size_t n, void *results,
+                       const slab_point_options *options) {
+  return points->doubles ? ask_doubles(job, points->doubles, n, results, options)
+                         : ask_floats(job, points->floats, n, results, options);
+}
+
+static int check(near_job *job, uint64_t first, const near_points *points, size_t n, const void *results,
                  const slab_point_options *used) {
   slab_check_report report = {0};
   slab_point_options options = *used;
+  const slab_point_query query = (slab_point_query)job->options->query;
   options.progress = NULL;
   const slab_status status =
-      slab_check_points(job->scene, (slab_point_query)job->options->query, points, n, results, &options, &report);
+      points->doubles ? slab_check_points64(job->scene, query, points->doubles, n, results, &options, &report)
+                      : slab_check_points(job->scene, query, points->floats, n, results, &options, &report);
   if (status != SLAB_OK) return complain_status(status, "--check");
   check_tally_add(&job->tally.check, &report, "point", first);
   return EXIT_DONE;
 }
 
 size_t near_room(const near_job *job, size_t points) {
-  return points * slab_point_result_size((slab_point_query)job->options->query);
+  const slab_point_query query = (slab_point_query)job->options->query;
+  const int doubles = ray_source_has_doubles(job->points) && query == SLAB_CLOSEST_POINTS;
+  return points * (doubles ? sizeof(slab_closest_point64) : slab_point_result_size(query));
 }
 
 /* Winding numbers become bytes, in their own place. */
@@ -101,18 +152,26 @@ static void reduce(const near_options *options, void *results, size_t n) {
   }
 }
 
-static bool is_valid(const float p[3]) {
-  return fabsf(p[0]) <= 0x1p60f && fabsf(p[1]) <= 0x1p60f && fabsf(p[2]) <= 0x1p60f;
+/* Points count from the scene's origin then. */
+static bool is_valid(const near_job *job, const near_points *points, size_t i) {
+  bool valid = true;
+  for (size_t k = 0; k < 3; k++) {
+    const double p = points->doubles ? points->doubles[3 * i + k] : (double)points->floats[3 * i + k];
+    valid = valid && fabsf((float)(p - job->stats.origin[k])) <= 0x1p60f; /* false for NaN */
+  }
+  return valid;
 }
 
 /* Finds the first invalid point of all, in a batch that has some. */
-static void note_invalid(near_tally *tally, uint64_t invalid, uint64_t first, const float *points, size_t n) {
+static void note_invalid(near_job *job, uint64_t invalid, uint64_t first, const near_points *points, size_t n) {
+  near_tally *tally = &job->tally;
   tally->invalid += invalid;
   for (size_t i = 0; i < n && tally->first_invalid == UINT64_MAX; i++)
-    if (!is_valid(points + 3 * i)) tally->first_invalid = first + i;
+    if (!is_valid(job, points, i)) tally->first_invalid = first + i;
 }
 
-int near_measure(near_job *job, uint64_t first, const float *points, const uint32_t *worlds, size_t n, void *results) {
+int near_measure(near_job *job, uint64_t first, const near_points *points, const uint32_t *worlds, size_t n,
+                 void *results) {
   uint64_t invalid = 0;
   slab_point_options options = job->query;
   options.worlds = worlds;
@@ -126,7 +185,7 @@ int near_measure(near_job *job, uint64_t first, const float *points, const uint3
   const slab_status status = ask(job, points, n, results, &options);
   job->tally.seconds += seconds_now() - begun;
   if (status != SLAB_OK) return complain_status(status, "the query failed");
-  if (invalid) note_invalid(&job->tally, invalid, first, points, n);
+  if (invalid) note_invalid(job, invalid, first, points, n);
   const int code = job->options->check ? check(job, first, points, n, results, &options) : EXIT_DONE;
   if (near_tells_inside(job->options)) reduce(job->options, results, n);
   job->measured += n;
@@ -138,36 +197,41 @@ static int measure_batch(pipeline *line, void *user, uint64_t batch) {
   batches *all = user;
   const slot *s = slot_of(all, batch);
   (void)line;
-  return near_measure(all->job, all->first + all->job->measured, s->points, s->own.worlds, s->n, s->results);
+  return near_measure(all->job, all->first + all->job->measured, &s->points, s->own.worlds, s->n, s->results);
 }
 
 static int write_batch(pipeline *line, void *user, uint64_t batch) {
   batches *all = user;
   const slot *s = slot_of(all, batch);
   (void)line;
-  const int code = near_write(all->job, all->first + all->written, s->points, s->results, s->n);
+  const int code = near_write(all->job, all->first + all->written, &s->points, s->results, s->n);
   if (code == EXIT_DONE) all->written += s->n;
   return code;
 }
 
 /* ---- all batches ------------------------------------------------------------ */
 
+static int complain_memory(size_t points) {
+  complain("out of memory for batches of %zu %s", points, plural(points, "point", "points"));
+  return EXIT_FAILED;
+}
+
 static int make_slots(batches *all) {
   const size_t n = all->capacity;
+  if (ray_array_make(all->job->points, READ_ROWS, &all->rows)) return complain_memory(READ_ROWS);
   for (uint64_t i = 0; i < all->slot_count; i++) {
     slot *s = &all->slots[i];
-    s->points = malloc(n * 3 * sizeof *s->points);
     s->results = malloc(near_room(all->job, n));
-    if (s->points && s->results && own_rows_make(all->job->own, n, &s->own) == 0) continue;
-    complain("out of memory for batches of %zu %s", n, plural(n, "point", "points"));
-    return EXIT_FAILED;
+    const int made = near_points_make(all->job, n, &s->points) == 0 && s->results != NULL;
+    if (!made || own_rows_make(all->job->own, n, &s->own) != 0) return complain_memory(n);
   }
   return EXIT_DONE;
 }
 
 static void free_slots(batches *all) {
+  ray_array_free(&all->rows);
   for (int i = 0; i < PIPELINE_SLOTS; i++) {
-    free(all->slots[i].points);
+    near_points_free(&all->slots[i].points);
     free(all->slots[i].results);
     own_rows_free(&all->slots[i].own);
   }

@@ -43,7 +43,8 @@ typedef struct view_target {
   float *weights;    /* one a column: solid angles, or hours; NULL: each is 1 */
   double whole;      /* what the weights of the rays that are open are divided by */
   double most;       /* of what a point sees: 1, or all hours */
-  float *places;     /* of VIEW_POINTS: the points as they are given */
+  float *places;     /* of VIEW_POINTS: the points as they are given, or as the scene's floats count */
+  double *wide;      /* of VIEW_POINTS: the points with the digits that they are given in; NULL: floats hold them */
   float *normals;    /* of VIEW_POINTS: unit normals, 0 where there is none; NULL: there are none */
   double rounding;   /* of VIEW_POINTS: the largest distance that rounding moved a point */
 } view_target;
@@ -52,6 +53,8 @@ typedef struct view_target {
  * printed. */
 int view_target_make(const view_options *, bool normals, view_target *);
 void view_target_free(view_target *);
+/* Lets the points of VIEW_POINTS count from here. */
+void view_target_count_from(view_target *, const double origin[3]);
 
 /* How far points are moved off the surfaces that they lie on. */
 typedef struct view_lift {
@@ -78,8 +81,8 @@ void view_face(const view_target *, const float place[3], const float *normal, u
 typedef struct view_part {
   size_t capacity, rows;
   uint64_t first;          /* index of the first point in its file */
-  slab_ray *points;        /* as they are read: the direction is the normal */
-  float *places, *normals; /* three a point; normals: NULL without */
+  ray_array points;        /* as they are read: the direction is the normal */
+  float *places, *normals; /* three a point, as the scene's floats count; normals: NULL without */
   float *origins;          /* where rays begin */
   slab_sum *sums;          /* NULL: bits */
   uint32_t *bits;          /* words a row: view_words */

@@ -36,20 +36,20 @@ static int make_part(view_job *job) {
   view_part *part = &job->part;
   const size_t rows = part->capacity = view_part_rows(job);
   const bool normals = ray_source_has_normals(job->points) != 0, bits = has_bits(job);
-  part->points = malloc(rows * sizeof *part->points);
+  const bool read = ray_array_make(job->points, rows, &part->points) == 0;
   part->places = malloc(rows * 3 * sizeof *part->places);
   part->origins = malloc(rows * 3 * sizeof *part->origins);
   part->normals = normals ? malloc(rows * 3 * sizeof *part->normals) : NULL;
   part->sums = bits ? NULL : malloc(rows * sizeof *part->sums);
   part->bits = bits ? malloc(rows * view_words(job) * sizeof *part->bits) : NULL;
-  const bool of_points = part->points && part->places && part->origins && (part->normals || !normals);
+  const bool of_points = read && part->places && part->origins && (part->normals || !normals);
   if (of_points && (part->bits || part->sums)) return EXIT_DONE;
   complain("out of memory for parts of %zu %s", rows, plural(rows, "point", "points"));
   return EXIT_FAILED;
 }
 
 static void free_part(view_part *part) {
-  free(part->points);
+  ray_array_free(&part->points);
   free(part->places);
   free(part->origins);
   free(part->normals);
@@ -66,13 +66,24 @@ static void fill_normals(const view_target *target, view_part *part) {
     if (n[0] == 0 && n[1] == 0 && n[2] == 0) memcpy(n, target->up, sizeof target->up);
 }
 
+/* Takes point i as it was read. */
+static void take_point(view_job *job, size_t i) {
+  view_part *part = &job->part;
+  const double *origin = job->stats.origin;
+  for (size_t k = 0; k < 3; k++) {
+    const slab_ray64 *wide = part->points.doubles ? part->points.doubles + i : NULL;
+    const slab_ray *narrow = wide ? NULL : part->points.floats + i;
+    part->places[3 * i + k] = (float)((wide ? wide->origin[k] : (double)narrow->origin[k]) - origin[k]);
+    if (part->normals) part->normals[3 * i + k] = wide ? (float)wide->direction[k] : narrow->direction[k];
+  }
+}
+
 static int read_part(view_job *job) {
   view_part *part = &job->part;
   part->first += part->rows;
   if (ray_source_read(job->points, part->capacity, part->points, &part->rows)) return EXIT_FAILED;
   for (size_t i = 0; i < part->rows; i++) {
-    memcpy(part->places + 3 * i, part->points[i].origin, sizeof part->points[i].origin);
-    if (part->normals) memcpy(part->normals + 3 * i, part->points[i].direction, sizeof part->points[i].direction);
+    take_point(job, i);
   }
   if (part->normals) fill_normals(&job->target, part);
   view_lift_points(&job->lift, job->target.up, part->places, part->normals, part->rows, part->origins);
@@ -85,9 +96,11 @@ static slab_rays set_of(const view_job *job) {
   const view_target *target = &job->target;
   const view_part *part = &job->part;
   const uint32_t rows = (uint32_t)part->rows;
-  if (target->kind == VIEW_POINTS) return slab_rays_pairs(part->origins, rows, target->directions, target->columns);
-  slab_rays set = slab_rays_directions(part->origins, rows, target->directions, target->columns);
+  slab_rays set = target->kind == VIEW_POINTS
+                      ? slab_rays_pairs(part->origins, rows, target->directions, target->columns)
+                      : slab_rays_directions(part->origins, rows, target->directions, target->columns);
   if (target->kind == VIEW_SKY) set.normals = part->normals;
+  memcpy(set.offset, job->stats.origin, sizeof set.offset);
   return set;
 }
 
@@ -131,7 +144,7 @@ static void tell_wrong(const view_job *job, uint64_t point) {
 }
 
 /* Receives the results of these rays, which the caster has checked. */
-static int compare_rows(void *user, const slab_ray *rays, const void *any, const uint64_t *offsets, size_t n) {
+static int compare_rows(void *user, const result_rays *rays, const void *any, const uint64_t *offsets, size_t n) {
   const checked_rows *checked = user;
   view_job *job = checked->job;
   const uint32_t columns = job->target.columns;
@@ -140,7 +153,7 @@ static int compare_rows(void *user, const slab_ray *rays, const void *any, const
   (void)offsets;
   for (size_t i = 0; i < n / columns; i++) {
     const char *row = (const char *)wanted.memory + (checked->begin + i) * size;
-    sums_of(&wanted, SLAB_ANY, rays + i * columns, columns, (const uint8_t *)any + i * columns, checked->anew);
+    sums_of(&wanted, SLAB_ANY, rays->floats + i * columns, columns, (const uint8_t *)any + i * columns, checked->anew);
     job->tally.checked++;
     if (sums_same(&wanted, columns, row, checked->anew)) continue;
     tell_wrong(job, job->part.first + checked->begin + i);
@@ -153,9 +166,7 @@ static int check_rows(checked_rows *checked, const slab_rays *set, slab_ray *ray
   view_job *job = checked->job;
   const uint64_t columns = job->target.columns;
   const size_t n = checked->rows * (size_t)columns;
-  const slab_status status = slab_rays_write(job->context, set, checked->begin * columns, n, rays);
-  if (status != SLAB_OK) return complain_status(status, "--check");
-  const slab_source source = {.rays = rays, .n = n};
+  const slab_source source = {.set = set, .first = checked->begin * columns, .n = n};
   job->cast.user = checked;
   return caster_run(&job->cast, &source, rays);
 }
@@ -206,6 +217,7 @@ int view_run(view_job *job) {
   const uint64_t resumed = job->results ? result_file_resumed(job->results) : 0;
   job->part.first = ray_source_first(job->points) + resumed;
   job->cast.receive = compare_rows;
+  job->cast.wants_rays = 1;
   int code = ray_source_skip(job->points, resumed) ? EXIT_FAILED : make_part(job);
   if (code == EXIT_DONE) code = read_part(job);
   while (code == EXIT_DONE && job->part.rows > 0) {

@@ -166,6 +166,13 @@ static int open_scene(view_job *job) {
                            &job->device);
 }
 
+/* In a scene far from 0 all places count from its origin. */
+static void settle(view_job *job) {
+  if (!scene_is_far(&job->stats)) return;
+  if (ray_source_is_wide(job->points)) ray_source_keep_doubles(job->points);
+  view_target_count_from(&job->target, job->stats.origin);
+}
+
 /* Points off their surfaces, which --to has too. */
 static void lift(view_job *job) {
   view_target *target = &job->target;
@@ -233,6 +240,7 @@ static void prepare(view_job *job) {
   job->tally.first_invalid = job->cast.tally.first_invalid = UINT64_MAX;
   job->tally.least = (double)INFINITY;
   job->tally.most = -(double)INFINITY;
+  job->cast.context = job->context;
   job->cast.scene = job->scene;
   job->cast.device = job->device.name;
   job->cast.query = SLAB_ANY;
@@ -351,6 +359,7 @@ static int view(const view_options *options) {
   if (probe(options, options->out) || probe(options, options->json)) return code;
   if ((code = open_points(&job)) != EXIT_DONE) goto done;
   if ((code = open_scene(&job)) != EXIT_DONE) goto done;
+  settle(&job);
   lift(&job);
   if ((code = open_results(&job)) != EXIT_DONE) goto done;
   prepare(&job);

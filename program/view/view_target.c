@@ -148,10 +148,12 @@ static int split_points(view_target *t, const table *rows) {
   t->places = malloc(rows->rows * 3 * sizeof *t->places);
   t->directions = malloc(rows->rows * 3 * sizeof *t->directions);
   t->normals = normals ? malloc(rows->rows * 3 * sizeof *t->normals) : NULL;
-  if (!t->places || !t->directions || (normals && !t->normals)) return no_room();
+  t->wide = rows->wide ? malloc(rows->rows * 3 * sizeof *t->wide) : NULL;
+  if (!t->places || !t->directions || (normals && !t->normals) || (rows->wide && !t->wide)) return no_room();
   for (size_t i = 0; i < rows->rows; i++) {
     const float *row = rows->values + i * rows->columns;
     memcpy(t->places + 3 * i, row, 3 * sizeof *row);
+    if (t->wide) memcpy(t->wide + 3 * i, rows->wide + i * rows->columns, 3 * sizeof *t->wide);
     if (normals) memcpy(t->normals + 3 * i, row + 3, 3 * sizeof *row);
   }
   if (normals) view_unit_normals(t->normals, rows->rows);
@@ -184,10 +186,17 @@ int view_target_make(const view_options *options, bool normals, view_target *t) 
   return options->suns ? make_suns(t, options->suns) : make_points(t, options->to);
 }
 
+void view_target_count_from(view_target *t, const double origin[3]) {
+  for (size_t i = 0; t->kind == VIEW_POINTS && i < 3 * (size_t)t->columns; i++)
+    t->places[i] = (float)((t->wide ? t->wide[i] : (double)t->places[i]) - origin[i % 3]);
+  if (t->wide) t->rounding = 0;
+}
+
 void view_target_free(view_target *t) {
   free(t->directions);
   free(t->weights);
   free(t->places);
+  free(t->wide);
   free(t->normals);
   *t = (view_target){0};
 }

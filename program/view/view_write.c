@@ -16,10 +16,11 @@ static const char *value_name(const view_job *job) { return job->target.kind == 
 
 /* A point of a cloud with its value, a colour of it, and last its index, as points of hits have. */
 static result_row row_of_cloud(const view_job *job) {
-  result_row row = {.query = SLAB_ANY};
-  result_row_add(&row, "x", 'f', 1);
-  result_row_add(&row, "y", 'f', 1);
-  result_row_add(&row, "z", 'f', 1);
+  const char real = scene_is_far(&job->stats) ? 'D' : 'f';
+  result_row row = {.form = {.query = SLAB_ANY}};
+  result_row_add(&row, "x", real, 1);
+  result_row_add(&row, "y", real, 1);
+  result_row_add(&row, "z", real, 1);
   if (ray_source_has_normals(job->points)) result_row_add(&row, "normal", 'f', 3);
   result_row_add(&row, value_name(job), 'f', 1);
   result_row_add(&row, "red", 'b', 1);
@@ -31,7 +32,7 @@ static result_row row_of_cloud(const view_job *job) {
 
 /* Bits of a row, eight a byte, the first one lowest; in text a line for each two points that see each other. */
 static result_row row_of_matrix(const view_job *job) {
-  result_row row = {.query = SLAB_ANY, .numbered = !is_binary(job)};
+  result_row row = {.form = {.query = SLAB_ANY}, .numbered = !is_binary(job)};
   if (is_binary(job)) {
     result_row_add(&row, "sees", 'B', (job->target.columns + 7) / 8);
   } else {
@@ -42,7 +43,7 @@ static result_row row_of_matrix(const view_job *job) {
 }
 
 result_row view_row(const view_job *job) {
-  result_row row = {.query = SLAB_ANY};
+  result_row row = {.form = {.query = SLAB_ANY}};
   if (job->target.kind == VIEW_POINTS) return row_of_matrix(job);
   if (job->options->out_format == FORMAT_PLY) return row_of_cloud(job);
   result_row_add(&row, value_name(job), 'f', 1);
@@ -118,13 +119,22 @@ static unsigned char *next_row(block *b) {
 
 /* ---- numbers --------------------------------------------------------------- */
 
+/* Packs where point i is, as the world has it. Returns its bytes. */
+static size_t pack_place(const view_job *job, size_t i, unsigned char *packed) {
+  const float *place = job->part.places + 3 * i;
+  double wide[3];
+  for (int k = 0; k < 3; k++) wide[k] = job->stats.origin[k] + (double)place[k];
+  const bool far = scene_is_far(&job->stats);
+  memcpy(packed, far ? (const void *)wide : place, far ? sizeof wide : 3 * sizeof *place);
+  return far ? sizeof wide : 3 * sizeof *place;
+}
+
 /* Packs a row as row_of_cloud lays it out. */
 static void pack_point(const view_job *job, size_t i, float value, unsigned char *packed) {
   const view_part *part = &job->part;
   const double index = (double)(part->first + i);
   const size_t three = 3 * sizeof(float);
-  memcpy(packed, part->places + 3 * i, three);
-  packed += three;
+  packed += pack_place(job, i, packed);
   if (part->normals) memcpy(packed, part->normals + 3 * i, three);
   if (part->normals) packed += three;
   memcpy(packed, &value, sizeof value);
