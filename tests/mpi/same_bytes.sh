@@ -66,6 +66,19 @@ natively same 2 worlds_shard.npy "${worlds[@]/worlds.npy/worlds.raw}" --rays ray
 natively slabcast cast "${worlds[@]:0:8}" --rays rays.npy -o none.npy
 expect_other one.worlds_closest.npy none.npy
 
+# ---- far from 0: every rank has the origin of rank 0's scene, and rays in double ----
+for ((i = 0; i < 60; i++)); do
+  x=$((4000000 + i * 7 % 23)).1 y=$((-3000000 - i * 5 % 19)).3 z=$((i % 13)).7
+  echo "$x $y $z 0.75"
+done >far.txt
+natively slabcast rays random --spheres far.txt --count 1003 -o far_rays.npy
+for query in closest distance any count all interval nearest; do
+  natively same 3 "far_$query.npy" --spheres far.txt --rays far_rays.npy --query $query
+done
+natively same 2 far_points.raw --spheres far.txt --rays far_rays.npy --query all --points
+natively same 2 far_after.npy --spheres far.txt --rays far_rays.npy --after one.far_closest.npy --shard 1/2
+expect_refusal 1 "its hits have no order" natively slabcast cast --spheres far.txt --rays far_rays.npy --after after.npy
+
 # ---- points: of files and grids, every query, more of them than two ranks take at once ----
 # same_near RANKS NAME OPTION...: of $command to NAME.
 command=near
@@ -89,6 +102,7 @@ grep -q '"invalid": 1,' many.json || fail "one of the points is NaN: $(cat many.
 same_near 2 within.raw "${tree[@]}" --points points.raw --query within --radius 0.4 --mask 21
 same_near 2 near_shard.npy "${placed[@]}" --points points.npy --shard 1/3 --radius 2
 expect_other one.near_shard.npy one.near_closest.npy
+natively same_near 3 near_far.npy --spheres far.txt --grid 9x8x7 --margin 1
 natively same_near 3 near_worlds.npy "${worlds[@]}" --points points.npy
 same_near 4 two.npy "${flat[@]}" --grid 2x1x1
 same_near 1 field.npy "${tree[@]}" --grid 30x20x10 --margin 0.5
