@@ -196,16 +196,15 @@ typedef struct own_form {
 
 #define HIT_FORM(type, points) \
   { sizeof(type) / 4 + (points), {0, offsetof(type, primitive) / 4, offsetof(type, geometry) / 4}, 0 }
-/* The order stands behind the geometry. */
+/* The order stands behind the geometry. A short hit with it alone has as many numbers as t with its point. */
 #define ORDERED_FORM(type, points)                                                                                    \
   {                                                                                                                   \
     sizeof(type) / 4 + 1 + (points), {sizeof(type) / 4, offsetof(type, primitive) / 4, offsetof(type, geometry) / 4}, \
         1                                                                                                             \
   }
 static const own_form hit_forms[] = {
-    HIT_FORM(slab_short_hit, 0), HIT_FORM(slab_hit, 0),           HIT_FORM(slab_short_hit, 3),
-    HIT_FORM(slab_hit, 3),       {1, {0, ABSENT, ABSENT}, 0},     ORDERED_FORM(slab_short_hit, 0),
-    ORDERED_FORM(slab_hit, 0),   ORDERED_FORM(slab_short_hit, 3), ORDERED_FORM(slab_hit, 3),
+    HIT_FORM(slab_short_hit, 0), HIT_FORM(slab_hit, 0),     HIT_FORM(slab_short_hit, 3),     HIT_FORM(slab_hit, 3),
+    {1, {0, ABSENT, ABSENT}, 0}, ORDERED_FORM(slab_hit, 0), ORDERED_FORM(slab_short_hit, 3), ORDERED_FORM(slab_hit, 3),
 };
 static const own_form number_form = {1, {0, ABSENT, ABSENT}, 0};
 
@@ -262,7 +261,7 @@ static int open_lines(own_file *file) {
   if (form) return take_form(file, form, 1);
   complain("%s: rows of %zu %s; %s", file->name, numbers, plural(numbers, "number", "numbers"),
            is_number(file) ? (file->kind == &kinds[MASKS] ? "a mask is one" : "a world is one")
-                           : "a hit has 3 (t, primitive, geometry), 8 as closest has it, or 1, t alone");
+                           : "a hit has 3 (t, primitive, geometry), 8 as closest has it (in double 9), or 1, t alone");
   return -1;
 }
 

@@ -72,7 +72,7 @@ slabcast cast "${near[@]}" --rays near_rays.csv -o near.npy
 slabcast cast "${near[@]}" --rays near_rays.csv --after near.npy -o near.csv
 slabcast cast "${far[@]}" --rays far_rays.csv -o after.csv
 slabcast cast "${far[@]}" --rays far_rays.csv --query nearest --points -o after.npy
-slabcast cast "${far[@]}" --rays far_rays.csv --query nearest -o after.txt
+slabcast cast "${far[@]}" --rays far_rays.csv -o after.txt
 for file in far.npy after.csv after.npy after.txt; do
   expect_checked "${far[@]}" --rays far_rays.csv --after $file -o far.csv
   far hits near.csv far.csv

@@ -303,7 +303,7 @@ slabcast cast "${row[@]}" --rays rays.npy --query all -o all.csv
 refuse 1 'all.csv: a column "ray", as hits of --query all have; a hit for each ray is wanted' --after all.csv
 slabcast cast "${row[@]}" --rays rays.npy -o hits.ply
 refuse 1 "hits.ply: points of ply leave misses out; one hit a ray is wanted" --after hits.ply
-refuse 1 "rows of 4 numbers; a hit has 3 (t, primitive, geometry), 8 as closest has it, or 1, t alone" --after <(echo 1 2 3 4)
+refuse 1 "rows of 4 numbers; a hit has 3 (t, primitive, geometry), 8 as closest has it (in double 9), or 1, t alone" --after <(echo 1 2 3 4)
 for form in raw txt; do # as intervals
   slabcast cast "${row[@]}" --rays rays.npy --query distance --points -o t.$form
   expect_exit 1 slabcast cast "${row[@]}" --rays rays.npy --after t.$form
