@@ -128,6 +128,12 @@ static json_t *describe(const slab_scene_stats *stats, const slab_device_info *d
   return NULL;
 }
 
+static int save_json(const slab_scene_stats *stats, const slab_device_info *device, const scene_parts *parts) {
+  json_t *all = describe(stats, device, parts);
+  const int failed = scene_is_far(stats) ? json_save_doubles("-", all) : json_save("-", all);
+  return failed ? EXIT_FAILED : EXIT_DONE;
+}
+
 static int show(const info_options *options) {
   slab_context *context = NULL;
   slab_scene *scene = NULL;
@@ -143,7 +149,7 @@ static int show(const info_options *options) {
   if (status != SLAB_OK)
     code = complain_status(status, "info");
   else if (options->json)
-    code = json_save("-", describe(&stats, &device, scene_source_parts(options->scene))) ? EXIT_FAILED : EXIT_DONE;
+    code = save_json(&stats, &device, scene_source_parts(options->scene));
   else
     print_table(&stats, &device, scene_source_parts(options->scene));
 done:

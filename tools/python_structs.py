@@ -17,7 +17,7 @@ FOLDER = ROOT / "python/slabcast"
 # What the package passes to the library, and the records that it gives to its users as arrays.
 STRUCTS = (
     "device_info context_options mesh geometry_options build_options scene_stats primitive_id cast_options check_report"
-    " step explanation camera rays source results double_hits span batch cuda_batch point_options"
+    " step explanation explanation64 camera rays source results double_hits span batch cuda_batch point_options"
 ).split()
 RECORDS = "hit short_hit interval hit64 short_hit64 interval64 closest_point closest_point64 path sum".split()
 TYPES = {
@@ -68,7 +68,9 @@ def type_of(const: bool, kind: str, pointer: bool) -> str:
     if kind in enums:
         return "c_int"
     if name in RECORDS:
-        return f"c_uint32 * {sum(count_of(counts) for *_, counts in members(name))}"
+        words = sum(count_of(counts) * (2 if kind == "double" else 1) for _, kind, *_, counts in members(name))
+        doubles = any(kind == "double" for _, kind, *_ in members(name))  # they are aligned so
+        return f"c_uint64 * {words // 2}" if doubles else f"c_uint32 * {words}"
     return TYPES.get(kind) or class_of(name)
 
 

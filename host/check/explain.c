@@ -564,12 +564,12 @@ static void tell_outside(telling *w, const levels *way, float t) {
 }
 
 /* The geometry of a level. */
-static slab_status enter_level(levels *way, slab_primitive_id id) {
+static slab_status enter_level(const char *function, levels *way, slab_primitive_id id) {
   level *at = &way->at[way->last];
   const snapshot *scene = at->scene;
   at->g = entry_of_id(scene->table, scene->geometries, at->id);
   if (scene->values[at->g] == NULL)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_explain: geometry %u is removed", id.geometry);
+    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is removed", function, id.geometry);
   at->instance = NULL;
   if (scene->groups[at->g] == NULL) return SLAB_OK;
   const instance_group *group = scene->groups[at->g];
@@ -577,21 +577,21 @@ static slab_status enter_level(levels *way, slab_primitive_id id) {
   at->instance = &group->instances[nth];
   gate_in(scene, at->g, nth, at->gate);
   way->at[++way->last] = (level){.scene = scene->models[at->g].snapshot, .id = beyond % group->geometries};
-  return enter_level(way, id);
+  return enter_level(function, way, id);
 }
 
 /* Finds the primitive. */
-static slab_status find_levels(const snapshot *scene, slab_primitive_id id, levels *way) {
+static slab_status find_levels(const char *function, const snapshot *scene, slab_primitive_id id, levels *way) {
   if (id.geometry >= scene->ids)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_explain: geometry is %u, the scene has %u", id.geometry, scene->ids);
+    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry is %u, the scene has %u", function, id.geometry, scene->ids);
   way->last = 0;
   way->at[0] = (level){.scene = scene, .id = id.geometry};
-  const slab_status status = enter_level(way, id);
+  const slab_status status = enter_level(function, way, id);
   if (status != SLAB_OK) return status;
   const level *at = &way->at[way->last];
   const uint32_t count = at->scene->table[at->g].count;
   return id.primitive < count ? SLAB_OK
-                              : fail(SLAB_INVALID_ARGUMENT, "slab_explain: primitive is %u, geometry %u has %u",
+                              : fail(SLAB_INVALID_ARGUMENT, "%s: primitive is %u, geometry %u has %u", function,
                                      id.primitive, id.geometry, count);
 }
 
@@ -692,20 +692,20 @@ static void answer(const levels *way, slab_shape kind, const cast_uniforms *unif
                     t_outside(way, leave), id.primitive, id.geometry);
 }
 
-static slab_status check_arguments(const slab_scene *scene, const slab_ray *ray, const slab_cast_options *options,
-                                   const slab_explanation *explanation, const slab_step *steps, size_t capacity,
-                                   const size_t *count) {
+static slab_status check_arguments(const char *function, const slab_scene *scene, const void *ray,
+                                   const slab_cast_options *options, const void *explanation, const slab_step *steps,
+                                   size_t capacity, const size_t *count) {
   const char *missing = ray == NULL                     ? "ray"
                         : explanation == NULL           ? "explanation"
                         : capacity > 0 && steps == NULL ? "steps"
                         : count == NULL                 ? "count"
                                                         : NULL;
-  const slab_status status = scene_check(scene, "slab_explain");
+  const slab_status status = scene_check(scene, function);
   if (status != SLAB_OK) return status;
-  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_explain: %s is NULL", missing);
+  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, missing);
   if (options == NULL) return SLAB_OK;
-  const slab_status ruled = check_rules("slab_explain", options->cull, options->edges);
-  return ruled == SLAB_OK ? check_own_rays("slab_explain", SLAB_CLOSEST, 1, options) : ruled;
+  const slab_status ruled = check_rules(function, options->cull, options->edges);
+  return ruled == SLAB_OK ? check_own_rays(function, SLAB_CLOSEST, 1, options) : ruled;
 }
 
 /* Tells into w, which has the caller's steps. kind, values: of the primitive, also where the ray does not come to it.
@@ -733,43 +733,88 @@ static void explain(levels *way, slab_primitive_id id, const slab_ray *ray, cons
   tell_answer(w, found, why);
 }
 
-/* A ray of the world is explained as the float ray in its place, whose answer then becomes the world's. */
-static void explain_of_the_world(levels *way, slab_primitive_id id, const slab_ray *ray,
-                                 const slab_cast_options *options, telling *w, slab_explanation *found) {
-  const slab_scene_stats *stats = &way->at[0].scene->stats;
-  if (!reference_is_moved(stats)) {
-    explain(way, id, ray, options, w, found);
-    return;
-  }
-  const reference_line line = reference_line_of_floats(stats, ray);
-  explain(way, id, &line.ray, options, w, found);
-  if (found->hit.primitive < SLAB_INVALID) found->hit.t = (float)reference_world_t(&line, found->hit.t);
-  if (found->interval.primitive >= SLAB_INVALID) return;
-  found->interval.enter = (float)reference_world_t(&line, found->interval.enter);
-  found->interval.leave = (float)reference_world_t(&line, found->interval.leave);
+/* A ray of the world is explained as the float ray in its place. A ray of the scene's floats is that itself, with its
+ * own t: -0 changes no number. */
+static reference_line line_of(const slab_scene_stats *stats, const slab_ray *ray, const slab_ray64 *ray64) {
+  if (ray64 != NULL) return reference_line_of(stats, ray64);
+  if (reference_is_moved(stats)) return reference_line_of_floats(stats, ray);
+  return (reference_line){.given = {.t_min = -INFINITY, .t_max = INFINITY}, .ray = *ray, .begin = -0.0};
 }
 
-/* Hits that a ray of the world begins after have a t that is not the float ray's. */
-static slab_status check_is_near(const snapshot *scene, const slab_cast_options *options) {
-  if (options == NULL || options->after == NULL) return SLAB_OK;
+/* t of a result of the float ray, or that of a miss. */
+static double world_t(const reference_line *line, uint32_t primitive, float t) {
+  return primitive < SLAB_INVALID ? reference_world_t(line, t) : (double)t;
+}
+
+/* Hits that a float ray of the world begins after have a t that is not that of the ray in its place. */
+static slab_status check_is_near(const snapshot *scene, const slab_ray *ray, const slab_cast_options *options) {
+  if (ray == NULL || options == NULL || options->after == NULL) return SLAB_OK;
   return far_refuse_moved("slab_explain: after", &scene->stats);
+}
+
+/* One of ray and ray64 is NULL. *line becomes the ray that is explained, and *found its answer. */
+static slab_status explain_any(const char *function, slab_scene *scene, const slab_ray *ray, const slab_ray64 *ray64,
+                               slab_primitive_id id, const slab_cast_options *options, telling *w, reference_line *line,
+                               slab_explanation *found) {
+  levels way;
+  scene_reading reading;
+  slab_status status = scene_enter(scene, function, &reading);
+  if (status != SLAB_OK) return status;
+  status = check_is_near(reading.scene, ray, options);
+  if (status == SLAB_OK) status = find_levels(function, reading.scene, id, &way);
+  if (status == SLAB_OK && options != NULL) status = check_worlds(function, reading.scene, 1, options->worlds);
+  if (status == SLAB_OK) {
+    *line = line_of(&reading.scene->stats, ray, ray64);
+    explain(&way, id, &line->ray, options, w, found);
+  }
+  scene_leave(&reading);
+  return status;
 }
 
 slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_id id, const slab_cast_options *options,
                          slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count) {
   ARITHMETIC callers = arithmetic_begin();
+  static const char function[] = "slab_explain";
   telling w = {.steps = steps, .capacity = capacity};
-  levels way;
-  scene_reading reading;
-  slab_status status = check_arguments(scene, ray, options, explanation, steps, capacity, count);
-  if (status == SLAB_OK) status = scene_enter(scene, "slab_explain", &reading);
+  reference_line line;
+  slab_status status = check_arguments(function, scene, ray, options, explanation, steps, capacity, count);
+  if (status == SLAB_OK) status = explain_any(function, scene, ray, NULL, id, options, &w, &line, explanation);
   if (status != SLAB_OK) return status;
-  status = check_is_near(reading.scene, options);
-  if (status == SLAB_OK) status = find_levels(reading.scene, id, &way);
-  if (status == SLAB_OK && options != NULL) status = check_worlds("slab_explain", reading.scene, 1, options->worlds);
-  if (status == SLAB_OK) explain_of_the_world(&way, id, ray, options, &w, explanation);
-  scene_leave(&reading);
-  if (status == SLAB_OK) *count = w.count;
+  *count = w.count;
+  slab_hit *hit = &explanation->hit;
+  slab_interval *interval = &explanation->interval;
+  hit->t = (float)world_t(&line, hit->primitive, hit->t);
+  interval->enter = (float)world_t(&line, interval->primitive, interval->enter);
+  interval->leave = (float)world_t(&line, interval->primitive, interval->leave);
+  return status;
+}
+
+slab_status slab_explain64(slab_scene *scene, const slab_ray64 *ray, slab_primitive_id id,
+                           const slab_cast_options *options, slab_explanation64 *explanation, slab_step *steps,
+                           size_t capacity, size_t *count) {
+  ARITHMETIC callers = arithmetic_begin();
+  static const char function[] = "slab_explain64";
+  telling w = {.steps = steps, .capacity = capacity};
+  reference_line line;
+  slab_explanation found;
+  slab_status status = check_arguments(function, scene, ray, options, explanation, steps, capacity, count);
+  if (status == SLAB_OK) status = explain_any(function, scene, NULL, ray, id, options, &w, &line, &found);
+  if (status != SLAB_OK) return status;
+  *count = w.count;
+  const slab_hit *hit = &found.hit;
+  const slab_interval *interval = &found.interval;
+  *explanation = (slab_explanation64){.kind = found.kind,
+                                      .hit = {.t = world_t(&line, hit->primitive, hit->t),
+                                              .normal = {hit->normal[0], hit->normal[1], hit->normal[2]},
+                                              .u = hit->u,
+                                              .v = hit->v,
+                                              .primitive = hit->primitive,
+                                              .geometry = hit->geometry,
+                                              .order = hit->t},
+                                      .interval = {.enter = world_t(&line, interval->primitive, interval->enter),
+                                                   .leave = world_t(&line, interval->primitive, interval->leave),
+                                                   .primitive = interval->primitive,
+                                                   .geometry = interval->geometry}};
   return status;
 }
 

@@ -1055,6 +1055,18 @@ typedef struct slab_explanation {
 SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primitive_id, const slab_cast_options *,
                                   slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count);
 
+/** slab_explanation of a ray in double. */
+typedef struct slab_explanation64 {
+  slab_shape kind;          /**< of the primitive */
+  slab_hit64 hit;           /**< as in slab_explanation, of a cast of the ray in double */
+  slab_interval64 interval; /**< likewise */
+} slab_explanation64;
+
+/** The same of a ray in double: the steps are those of the float ray that is cast in its place. An entry of `after` has
+ * the order of a hit as its t. */
+SLAB_API slab_status slab_explain64(slab_scene *, const slab_ray64 *ray, slab_primitive_id, const slab_cast_options *,
+                                    slab_explanation64 *explanation, slab_step *steps, size_t capacity, size_t *count);
+
 /** Writes a step as one line of text, without its part: name, value in decimal and in hexadecimal, formula and note. As
  * snprintf it writes at most `size` bytes, the terminating 0 included, and returns the length of the whole line. */
 SLAB_API size_t slab_step_text(const slab_step *step, char *text, size_t size);

@@ -38,8 +38,16 @@ static int parse_ray(const char *text, ray_option *given) {
   decimal v[8] = {[6] = {0, 0}, [7] = {(double)INFINITY, INFINITY}};
   const int count = parse_reals(text, v, 8);
   if (count != 6 && count != 8) return 0;
-  given->ray = (slab_ray){
-      {v[0].narrow, v[1].narrow, v[2].narrow}, v[6].narrow, {v[3].narrow, v[4].narrow, v[5].narrow}, v[7].narrow};
+  for (int k = 0; k < 3; k++) {
+    given->ray.origin[k] = v[k].narrow;
+    given->ray.direction[k] = v[3 + k].narrow;
+    given->wide.origin[k] = v[k].wide;
+    given->wide.direction[k] = v[3 + k].wide;
+  }
+  given->ray.t_min = v[6].narrow;
+  given->ray.t_max = v[7].narrow;
+  given->wide.t_min = v[6].wide;
+  given->wide.t_max = v[7].wide;
   return given->given = 1;
 }
 

@@ -42,6 +42,7 @@ typedef struct point_option {
 
 typedef struct ray_option {
   slab_ray ray;
+  slab_ray64 wide; /* the same in double */
   int given;
 } ray_option;
 

@@ -410,16 +410,17 @@ static double draw_triangle_panel(page *p, double y) {
 /* ---- the page -------------------------------------------------------------- */
 
 static void draw_head(const page *p) {
-  const slab_ray *r = &p->e->ray;
+  const slab_ray64 *r = &p->e->wide;
+  const int digits = p->e->is_far ? 12 : 6;
   char name[64], result[64], title[160];
   explained_name(p->e, name, sizeof name);
   explained_result(p->e, result, sizeof result);
   snprintf(title, sizeof title, "%s: %s", name, result);
   canvas_title(p->c, MARGIN, 48, 21, title);
   canvas_text(p->c, MARGIN, 72, 13, COLOR_QUIET, ALIGN_LEFT,
-              "origin (%.6g, %.6g, %.6g), direction (%.6g, %.6g, %.6g), t from %.6g to %.6g", (double)r->origin[0],
-              (double)r->origin[1], (double)r->origin[2], (double)r->direction[0], (double)r->direction[1],
-              (double)r->direction[2], (double)r->t_min, (double)r->t_max);
+              "origin (%.*g, %.*g, %.*g), direction (%.6g, %.6g, %.6g), t from %.6g to %.6g", digits, r->origin[0],
+              digits, r->origin[1], digits, r->origin[2], r->direction[0], r->direction[1], r->direction[2], r->t_min,
+              r->t_max);
   const char *why = note_of(p, "answer", "hit");
   if (why[0])
     canvas_text(p->c, MARGIN, 90, 13, COLOR_HIT, ALIGN_LEFT, "%s", why);

@@ -6,8 +6,11 @@
 
 typedef struct explained {
   slab_ray ray;
+  slab_ray64 wide; /* the same in double */
+  int is_far;      /* the scene is far from 0: the ray is explained in double */
   slab_primitive_id id;
-  slab_explanation found;
+  slab_explanation found; /* its t are those of the ray that the steps begin with */
+  double t, enter, leave; /* of the ray as it is given */
   slab_step *steps;
   size_t count;
 } explained;

@@ -89,7 +89,7 @@ void explained_name(const explained *e, char *text, size_t size) {
 
 void explained_result(const explained *e, char *text, size_t size) {
   if (e->found.hit.primitive < SLAB_INVALID)
-    snprintf(text, size, "hit at t = %.9g", (double)e->found.hit.t);
+    snprintf(text, size, "hit at t = %.*g", e->is_far ? 12 : 9, e->t);
   else
     snprintf(text, size, e->found.hit.primitive == SLAB_INVALID ? "the ray is invalid" : "miss");
 }
@@ -135,16 +135,16 @@ static json_t *step_as_json(const slab_step *step) {
   return all;
 }
 
-static json_t *hit_as_json(const slab_hit *hit) {
+static json_t *hit_as_json(const explained *e) {
+  const slab_hit *hit = &e->found.hit;
   if (hit->primitive >= SLAB_INVALID) return json_null();
-  return json_pack("{s:f, s:[f, f, f], s:f, s:f}", "t", (double)hit->t, "normal", (double)hit->normal[0],
-                   (double)hit->normal[1], (double)hit->normal[2], "u", (double)hit->u, "v", (double)hit->v);
+  return json_pack("{s:f, s:[f, f, f], s:f, s:f}", "t", e->t, "normal", (double)hit->normal[0], (double)hit->normal[1],
+                   (double)hit->normal[2], "u", (double)hit->u, "v", (double)hit->v);
 }
 
-static json_t *interval_as_json(const slab_interval *interval) {
-  if (interval->primitive >= SLAB_INVALID) return json_null();
-  return json_pack("{s:o, s:o}", "enter", json_number_or_null((double)interval->enter), "leave",
-                   json_number_or_null((double)interval->leave));
+static json_t *interval_as_json(const explained *e) {
+  if (e->found.interval.primitive >= SLAB_INVALID) return json_null();
+  return json_pack("{s:o, s:o}", "enter", json_number_or_null(e->enter), "leave", json_number_or_null(e->leave));
 }
 
 static json_t *as_json(const explained *e) {
@@ -158,14 +158,15 @@ static json_t *as_json(const explained *e) {
       return NULL;
     }
   return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "of", name, "result", result, "geometry",
-                   (json_int_t)e->id.geometry, "primitive", (json_int_t)e->id.primitive, "hit",
-                   hit_as_json(&e->found.hit), "interval", interval_as_json(&e->found.interval), "steps", steps);
+                   (json_int_t)e->id.geometry, "primitive", (json_int_t)e->id.primitive, "hit", hit_as_json(e),
+                   "interval", interval_as_json(e), "steps", steps);
 }
 
 /* ---- the command ----------------------------------------------------------- */
 
 /* What one ray has of its own, which the cast takes. */
 typedef struct own_values {
+  own_source *source; /* NULL: nothing */
   uint32_t mask;
   slab_short_hit after;
   uint32_t world;
@@ -173,20 +174,18 @@ typedef struct own_values {
 
 /* Reads what the ray with that index has. */
 static int read_own(const explain_options *options, const shard_label *rays, uint64_t index, own_values *values) {
-  own_source *own = NULL;
   own_rows rows = {&values->mask, &values->after, &values->world};
-  int failed = own_source_open(&options->own, rays, &own);
-  if (!failed) failed = own_source_go_to(own, index) || own_source_read(own, 1, &rows);
-  own_source_close(own);
-  return failed;
+  const int failed = own_source_open(&options->own, rays, &values->source);
+  return failed || own_source_go_to(values->source, index) || own_source_read(values->source, 1, &rows) ? -1 : 0;
 }
 
 /* The ray of the command line or of the file, with what it has of its own. Returns an exit code. */
-static int read_ray(const explain_options *options, slab_ray *ray, own_values *values) {
+static int read_ray(const explain_options *options, explained *e, own_values *values) {
   ray_source *source = NULL;
   size_t got = 0;
   if (options->ray.given) {
-    *ray = options->ray.ray;
+    e->ray = options->ray.ray;
+    e->wide = options->ray.wide;
     const shard_label alone = {.rays = 1, .total = 1};
     return read_own(options, &alone, 0, values) ? EXIT_FAILED : EXIT_DONE;
   }
@@ -197,7 +196,8 @@ static int read_ray(const explain_options *options, slab_ray *ray, own_values *v
   const uint64_t rays = ray_source_count(source); /* that of a text is known only at its end */
   int failed = 0;
   if (options->index < rays) failed = ray_source_skip(source, options->index);
-  if (!failed && options->index < rays) failed = ray_source_read(source, 1, (ray_array){.floats = ray}, &got);
+  const ray_array both = {&e->ray, &e->wide};
+  if (!failed && options->index < rays) failed = ray_source_read(source, 1, both, &got);
   if (!failed && got == 0) {
     complain("%s: there is no ray %llu, counted from 0", options->rays, (unsigned long long)options->index);
     failed = -1;
@@ -206,6 +206,15 @@ static int read_ray(const explain_options *options, slab_ray *ray, own_values *v
   if (!failed) failed = read_own(options, &all, options->index, values);
   ray_source_close(source);
   return failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Whether the ray is explained in double, once the scene is there. */
+static int settle(slab_scene *scene, const own_values *own, explained *e) {
+  slab_scene_stats stats;
+  const slab_status status = slab_scene_info(scene, &stats);
+  if (status != SLAB_OK) return complain_status(status, "the scene");
+  e->is_far = scene_is_far(&stats);
+  return own_source_settle(own->source, e->is_far) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* The scene is loaded after the files are read. */
@@ -218,39 +227,78 @@ static int check_world(const explain_options *options, uint32_t world) {
   return EXIT_FAILED;
 }
 
+/* What the ray hits first: that of a cast in double where the scene is far from 0. */
+static slab_status cast_ray(slab_scene *scene, const explained *e, const slab_cast_options *cast,
+                            slab_primitive_id *id) {
+  slab_hit64 wide;
+  slab_hit hit;
+  const slab_source source = {.rays = e->is_far ? NULL : &e->ray, .rays64 = e->is_far ? &e->wide : NULL, .n = 1};
+  slab_results results = {.memory = e->is_far ? (void *)&wide : &hit};
+  const slab_status status = slab_cast(scene, SLAB_CLOSEST, &source, &results, cast);
+  if (status == SLAB_OK)
+    *id = e->is_far ? (slab_primitive_id){wide.primitive, wide.geometry}
+                    : (slab_primitive_id){hit.primitive, hit.geometry};
+  return status;
+}
+
 /* What the options name, or what the ray hits first. Returns an exit code. */
 static int choose_primitive(const explain_options *options, slab_scene *scene, const slab_cast_options *cast,
                             explained *e) {
-  slab_hit hit;
   if (options->geometry != NOT_GIVEN || options->primitive != NOT_GIVEN) {
     e->id.geometry = options->geometry == NOT_GIVEN ? 0 : (uint32_t)options->geometry;
     e->id.primitive = options->primitive == NOT_GIVEN ? 0 : (uint32_t)options->primitive;
     return EXIT_DONE;
   }
-  const slab_status status = slab_closest(scene, &e->ray, 1, &hit, cast);
+  const slab_status status = cast_ray(scene, e, cast, &e->id);
   if (status != SLAB_OK) return complain_status(status, "explain");
-  e->id = (slab_primitive_id){hit.primitive, hit.geometry};
-  if (hit.primitive < SLAB_INVALID) return EXIT_DONE;
+  if (e->id.primitive < SLAB_INVALID) return EXIT_DONE;
   return options_refuse(&command, "the ray %s: say by --geometry and --primitive what it is held against",
-                        hit.primitive == SLAB_INVALID ? "is invalid and hits nothing" : "hits nothing");
+                        e->id.primitive == SLAB_INVALID ? "is invalid and hits nothing" : "hits nothing");
+}
+
+/* Fills in what is found, and as many steps as there is room for. */
+static slab_status explain_into(slab_scene *scene, const slab_cast_options *cast, explained *e) {
+  if (!e->is_far) {
+    const slab_status status = slab_explain(scene, &e->ray, e->id, cast, &e->found, e->steps, e->count, &e->count);
+    e->t = (double)e->found.hit.t;
+    e->enter = (double)e->found.interval.enter;
+    e->leave = (double)e->found.interval.leave;
+    return status;
+  }
+  slab_explanation64 found;
+  const slab_status status = slab_explain64(scene, &e->wide, e->id, cast, &found, e->steps, e->count, &e->count);
+  const slab_hit64 *hit = &found.hit;
+  const slab_interval64 *interval = &found.interval;
+  if (status != SLAB_OK || e->steps == NULL) return status;
+  e->found = (slab_explanation){
+      .kind = found.kind,
+      .hit =
+          {hit->order, {hit->normal[0], hit->normal[1], hit->normal[2]}, hit->u, hit->v, hit->primitive, hit->geometry},
+      .interval = {(float)explained_value(e, "answer", "interval enter"),
+                   (float)explained_value(e, "answer", "interval leave"), interval->primitive, interval->geometry}};
+  e->t = hit->t;
+  e->enter = interval->enter;
+  e->leave = interval->leave;
+  return status;
 }
 
 static int explain_primitive(slab_scene *scene, const slab_cast_options *cast, explained *e) {
-  slab_status status = slab_explain(scene, &e->ray, e->id, cast, &e->found, NULL, 0, &e->count);
+  slab_status status = explain_into(scene, cast, e);
   if (status != SLAB_OK) return complain_status(status, "explain");
   e->steps = malloc(e->count * sizeof *e->steps);
   if (!e->steps) {
     complain("no memory for %zu steps", e->count);
     return EXIT_FAILED;
   }
-  status = slab_explain(scene, &e->ray, e->id, cast, &e->found, e->steps, e->count, &e->count);
+  status = explain_into(scene, cast, e);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "explain");
 }
 
 static int show(const explain_options *options, const explained *e) {
   if (options->out && explain_draw(e, options->out) != 0) return EXIT_FAILED;
   if (!options->json || strcmp(options->json, "-") != 0) print_text(e);
-  return options->json && json_save(options->json, as_json(e)) ? EXIT_FAILED : EXIT_DONE;
+  int (*const save)(const char *, json_t *) = e->is_far ? json_save_doubles : json_save;
+  return options->json && save(options->json, as_json(e)) ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int explain(const explain_options *options) {
@@ -264,14 +312,16 @@ static int explain(const explain_options *options) {
   slab_context *context = NULL;
   slab_scene *scene = NULL;
   explained e = {0};
-  int code = read_ray(options, &e.ray, &own);
+  int code = read_ray(options, &e, &own);
   if (code == EXIT_DONE) code = device_open(options->device, options->threads, &context);
   if (code == EXIT_DONE) code = scene_source_load(options->scene, context, SLAB_TREE_DEFAULT, &scene);
+  if (code == EXIT_DONE) code = settle(scene, &own, &e);
   if (code == EXIT_DONE) code = check_world(options, own.world);
   if (code == EXIT_DONE) code = choose_primitive(options, scene, &cast, &e);
   if (code == EXIT_DONE) code = explain_primitive(scene, &cast, &e);
   if (code == EXIT_DONE) code = show(options, &e);
   free(e.steps);
+  own_source_close(own.source);
   slab_scene_destroy(scene);
   slab_context_destroy(context);
   return code;

@@ -371,8 +371,9 @@ int output_commit(output *out) { return out ? output_commit_pair(out, NULL) : 0;
 
 json_t *json_number_or_null(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
-int json_save(const char *path, json_t *document) {
-  char *text = document ? json_dumps(document, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9)) : NULL;
+static int save(const char *path, json_t *document, size_t digits) {
+  const size_t flags = JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(digits);
+  char *text = document ? json_dumps(document, flags) : NULL;
   output *out = NULL;
   int failed = -1;
   if (!text)
@@ -388,3 +389,6 @@ int json_save(const char *path, json_t *document) {
   json_decref(document);
   return failed;
 }
+
+int json_save(const char *path, json_t *document) { return save(path, document, 9); }
+int json_save_doubles(const char *path, json_t *document) { return save(path, document, 17); }

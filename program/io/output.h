@@ -71,7 +71,9 @@ void output_discard(output *);
 json_t *json_number_or_null(double value);
 
 /* Writes `document` to a file, or to stdout for "-", and releases it. NULL means out of memory. Returns 0, or -1 with
- * the error printed. */
+ * the error printed. Numbers have the digits of float. */
 int json_save(const char *path, json_t *document);
+/* The same with the digits of double. */
+int json_save_doubles(const char *path, json_t *document);
 
 #endif

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _library, _structs
 from ._library import library
-from ._records import HIT, INTERVAL
+from ._records import HIT, HIT64, INTERVAL, INTERVAL64
 from ._results import INVALID
 
 
@@ -43,9 +43,9 @@ class Explanation:
     primitive: int
     geometry: int
     hit: NDArray[np.void]
-    """Of HIT, without a dimension: that of closest() in a scene of this primitive alone."""
+    """Of HIT, or HIT64 of a ray in float64, without a dimension: that of closest() in a scene of this primitive alone."""
     interval: NDArray[np.void]
-    """Of INTERVAL, likewise."""
+    """Of INTERVAL or INTERVAL64, likewise."""
     steps: tuple[Step, ...]
 
     def __getitem__(self, place: tuple[str, str]) -> Step:
@@ -63,7 +63,8 @@ class Explanation:
     def __str__(self) -> str:
         noun = "oriented box" if self.kind == "obb" else self.kind
         if self.is_hit:
-            result = f"hit at t = {self.hit['t']:.9g}"
+            digits = 9 if self.hit.dtype == HIT else 12
+            result = f"hit at t = {self.hit['t']:.{digits}g}"
         else:
             result = "the ray is invalid" if self.hit["primitive"] == INVALID else "miss"
         lines = [f"{noun} {self.primitive} of geometry {self.geometry}: {result}"]
@@ -85,11 +86,15 @@ def _step_of(native: _structs.Step) -> Step:
 
 
 def explanation_of(
-    found: _structs.Explanation, primitive: int, geometry: int, steps: list[_structs.Step]
+    found: Union[_structs.Explanation, _structs.Explanation64],
+    primitive: int,
+    geometry: int,
+    steps: list[_structs.Step],
 ) -> Explanation:
     """The library's explanation as objects of Python."""
-    hit = np.frombuffer(bytes(found.hit), HIT)[0]
-    interval = np.frombuffer(bytes(found.interval), INTERVAL)[0]
+    doubles = isinstance(found, _structs.Explanation64)
+    hit = np.frombuffer(bytes(found.hit), HIT64 if doubles else HIT)[0]
+    interval = np.frombuffer(bytes(found.interval), INTERVAL64 if doubles else INTERVAL)[0]
     return Explanation(
         _library.SHAPES[found.kind], primitive, geometry, hit, interval, tuple(_step_of(step) for step in steps)
     )

@@ -24,6 +24,7 @@ from ._structs import (
     DeviceInfo,
     DoubleHits,
     Explanation,
+    Explanation64,
     GeometryOptions,
     Mesh,
     PointOptions,
@@ -134,6 +135,7 @@ _update_some = (c_void_p, c_uint32, c_uint32, c_void_p, c_uint32)
 _told = (c_void_p, c_void_p, c_size_t, c_void_p)
 _add = (c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32))
 _add_instances = (c_void_p, *_add)
+_told_steps = (c_void_p, c_size_t, POINTER(c_size_t))
 _move_instances = (c_void_p, c_void_p, c_uint32, c_void_p, c_uint32)
 _update_some_instances = (c_void_p, c_uint32, c_void_p, c_void_p, c_uint32)
 for _name, _arguments in {
@@ -185,7 +187,8 @@ for _name, _arguments in {
     "check_points": (c_void_p, c_int, *_points[1:], POINTER(CheckReport)),
     "check_points64": (c_void_p, c_int, *_points[1:], POINTER(CheckReport)),
     "check_cast": (c_void_p, c_int, POINTER(Source), POINTER(Results), _cast, POINTER(CheckReport)),
-    "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),
+    "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), *_told_steps),
+    "explain64": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation64), *_told_steps),
     "cast": (c_void_p, c_int, POINTER(Source), POINTER(Results), _cast),
     "rays_write": (c_void_p, POINTER(Rays), c_uint64, c_size_t, c_void_p),
     "beams": (c_void_p, c_void_p, c_size_t, c_void_p),

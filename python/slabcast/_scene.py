@@ -969,25 +969,27 @@ class Scene(Life):
         ray: (8,), or an origin of (3,) with `directions` of (3,). hit: the primitive, as a result of closest(),
         nearest(), interval() or all(), or as (primitive, geometry); None: what the ray hits first."""
         scene = self._committed()
-        array = _given_floats(scene, ray, directions, t_min, t_max).array()
+        given = self._given(scene, ray, directions, t_min, t_max, named)
+        array, doubles = given.array(), _is_double(given)
         if array.size != 8:
             raise InvalidArgument(f"explain takes one ray; these are {array.size // 8}")
         array = array.reshape(8)
         if hit is None:
-            hit = self.closest(array, **named)
+            hit = self.closest(array, **{**named, "double": doubles})
             if hit["primitive"] >= INVALID:
                 raise InvalidArgument("the ray hits nothing; name the primitive that it is held against, as `hit`")
         place = _primitive_of(hit)
-        found, count = _structs.Explanation(), c_size_t()
+        found = _structs.Explanation64() if doubles else _structs.Explanation()
+        function, count = library.slab_explain64 if doubles else library.slab_explain, c_size_t()
 
         def call(options: Any, steps: Any) -> int:
             pointers = _address(array), place, options, byref(found), steps, count, byref(count)
-            return library.slab_explain(scene.pointer, *pointers)  # type: ignore[no-any-return]
+            return function(scene.pointer, *pointers)  # type: ignore[no-any-return]
 
         plain: Options = {**named, "progress": None}
-        must(self._call(plain, (), lambda native: call(native, None)))
+        must(self._call(plain, (), lambda native: call(native, None), is_double=doubles))
         steps = (_structs.Step * count.value)()
-        must(self._call(plain, (), lambda native: call(native, steps)))
+        must(self._call(plain, (), lambda native: call(native, steps), is_double=doubles))
         return explanation_of(found, place.primitive, place.geometry, list(steps))
 
     def program(

@@ -136,6 +136,10 @@ class Explanation(ctypes.Structure):
     _fields_ = [("kind", c_int), ("hit", c_uint32 * 8), ("interval", c_uint32 * 4)]
 
 
+class Explanation64(ctypes.Structure):
+    _fields_ = [("kind", c_int), ("hit", c_uint64 * 5), ("interval", c_uint64 * 3)]
+
+
 class Camera(ctypes.Structure):
     _fields_ = [("origin", c_float * 3), ("forward", c_float * 3), ("right", c_float * 3), ("up", c_float * 3)]
 

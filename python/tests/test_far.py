@@ -436,3 +436,20 @@ def test_sets_are_moved_in_double(far):
     assert near.moved(above).array()[..., :3].ravel().tolist() == np.float32(above).tolist()
     with pytest.raises(slabcast.InvalidArgument, match="offset is"):
         near.moved([1, np.nan, 0])
+
+
+def test_what_is_cast_in_double_is_explained():
+    """The hit of a cast, t and order too; of float32 rays in the same scene that of theirs."""
+    scene = slabcast.Scene()
+    scene.add_spheres(np.array([[5403210.3, 40.25, -7.1, 2.5]]))
+    ray = np.array([5403210.6, 40.0, 12.7, 0, 0, 0.02, -3, np.inf])
+    told = scene.explain(ray)
+    assert told.hit.dtype == slabcast.HIT64 and told.interval.dtype == slabcast.INTERVAL64
+    assert told.hit.tobytes() == scene.closest(ray).tobytes()
+    assert told.interval.tobytes() == scene.interval(ray).tobytes()
+    assert f"hit at t = {told.hit['t']:.12g}" in str(told)
+    narrow = ray.astype(np.float32)
+    assert scene.explain(narrow).hit.tobytes() == scene.closest(narrow).tobytes()
+    home = slabcast.Scene()
+    home.add_spheres([[0, 0, 0, 1]])
+    assert home.explain([0, 0, 3], None, [0, 0, -1], double=True).hit.dtype == slabcast.HIT64

@@ -427,6 +427,43 @@ static void rays_of_the_world_are_explained(void **state) {
   (void)state;
 }
 
+/* The same of rays in double, also near zero, and after a hit of their own. */
+static void rays_in_double_are_explained(void **state) {
+  slab_context *context = harness_context();
+  for (int far = 0; far < 2; far++) {
+    const double x = far ? 5403210.3 : 0.5;
+    const slab_sphere64 world = {{x, 40.25, -7.1}, 2.5};
+    const slab_sphere home = {{0.5f, 40.25f, -7.1f}, 2.5f};
+    slab_scene *scene = harness_scene(context);
+    assert_ok(far ? slab_scene_add_spheres64(scene, &world, 1, NULL, NULL)
+                  : slab_scene_add_spheres(scene, &home, 1, NULL, NULL));
+    assert_ok(slab_scene_commit(scene, NULL));
+    const slab_ray64 rays[3] = {{{x + 0.3, 40.0, 12.7}, 0, {0, 0.02, -3}, (double)INFINITY},
+                                {{x + 0.3, 40.0, 90000.1}, 1, {0, 0, -3e-9}, (double)INFINITY},
+                                {{x + 9.0, 40.0, 1.1}, 0, {0, 0, 1}, (double)INFINITY}};
+    for (int i = 0; i < 6; i++) {
+      const slab_source source = {.rays64 = &rays[i % 3], .n = 1};
+      slab_hit64 hit, first;
+      slab_interval64 interval;
+      slab_explanation64 found;
+      size_t steps;
+      assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &(slab_results){.memory = &first}, NULL));
+      const slab_short_hit after = {first.order, first.primitive, first.geometry};
+      const slab_cast_options later = {.after = &after}, *options = i < 3 ? NULL : &later;
+      assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &(slab_results){.memory = &hit}, options));
+      assert_ok(slab_cast(scene, SLAB_INTERVAL, &source, &(slab_results){.memory = &interval}, NULL));
+      assert_ok(slab_explain64(scene, &rays[i % 3], (slab_primitive_id){0, 0}, options, &found, NULL, 0, &steps));
+      assert_same_bits(&found.hit, &hit, 1, sizeof hit);
+      if (i < 3) assert_same_bits(&found.interval, &interval, 1, sizeof interval);
+      assert_true(i % 3 == 2 || first.primitive == 0);
+      harness_count(3);
+    }
+    slab_scene_destroy(scene);
+  }
+  slab_context_destroy(context);
+  (void)state;
+}
+
 /* Points of the far scene find what those near zero find, bit by bit but for places. */
 static void points_in_double_are_those_near_zero(void **state) {
   far_scene f;
@@ -700,6 +737,7 @@ int main(void) {
       cmocka_unit_test(sets_and_points_are_of_the_world),
       cmocka_unit_test(points_in_double_are_those_near_zero),
       cmocka_unit_test(rays_of_the_world_are_explained),
+      cmocka_unit_test(rays_in_double_are_explained),
       cmocka_unit_test(packed_scenes_keep_their_origin),
       cmocka_unit_test(rays_from_afar_hit_where_they_should),
       cmocka_unit_test(invalid_rays_are_told),

@@ -3,7 +3,7 @@
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 
-scene="--mesh --builtin --instances --of --instance-worlds --one-geometry --unit --skip-invalid --import-seconds"
+scene="--mesh --builtin --instances --of --instance-worlds --origin --one-geometry --unit --skip-invalid --import-seconds"
 for kind in "${kinds[@]}"; do
   if [[ $kind != triangles ]]; then scene+=" --$kind"; fi
 done

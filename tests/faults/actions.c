@@ -689,6 +689,23 @@ static slab_status run_explain(world *w) {
   return slab_explain(w->scene, w->rays, first, NULL, &to->found, to->steps, 256, &to->count);
 }
 
+typedef struct explain64_outcome {
+  size_t count;
+  slab_explanation64 found;
+  slab_step steps[256];
+} explain64_outcome;
+
+static slab_status run_explain64(world *w) {
+  static const slab_primitive_id first = {0, 0};
+  explain64_outcome *to = (void *)w->outcome;
+  const slab_ray *r = w->rays;
+  const slab_ray64 ray = {{r->origin[0], r->origin[1], r->origin[2]},
+                          r->t_min,
+                          {r->direction[0], r->direction[1], r->direction[2]},
+                          r->t_max};
+  return slab_explain64(w->scene, &ray, first, NULL, &to->found, to->steps, 256, &to->count);
+}
+
 /* ---- the table -------------------------------------------------------------------- */
 
 #define ADD(text, kind)                                                                                               \
@@ -1055,6 +1072,7 @@ const action actions[] = {
     CHECK("interval", SLAB_INTERVAL),
     CHECK("nearest", SLAB_NEAREST),
     {.name = "slab_explain", .begin = begin_committed, .run = run_explain},
+    {.name = "slab_explain64", .begin = begin_committed, .run = run_explain64},
     {.name = "slab_segments", .begin = begin_nothing, .run = run_segments},
     {.name = "slab_beams and other tables", .begin = begin_nothing, .run = run_tables},
     {.name = "slab_rays_from_doubles", .begin = begin_nothing, .run = run_rays_from_doubles},
