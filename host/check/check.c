@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/moved.h"
 #include "base/status.h"
 #include "check/comparison.h"
 #include "check/oracle_far.h"
@@ -280,7 +281,7 @@ static slab_status check_arguments(const slab_scene *scene, const check *c, cons
 /* What is known when the scene is. */
 static slab_status check_in_scene(check *c, const snapshot *scene) {
   const slab_cast_options *o = c->options;
-  c->is_far = c->source.rays64 != NULL || (c->source.set == NULL && reference_is_moved(&scene->stats));
+  c->is_far = c->source.rays64 != NULL || (c->source.set == NULL && is_moved(scene->stats.origin));
   if (o == NULL) return SLAB_OK;
   if (c->is_far && c->source.rays64 == NULL && o->after != NULL)
     return fail(SLAB_UNSUPPORTED, "%s: after, in a scene whose origin is not 0, with rays that are not of doubles",

@@ -6,6 +6,7 @@
 #include "maths/answer.h"
 
 #include "base/arithmetic.h"
+#include "base/moved.h"
 #include "base/status.h"
 #include "check/reference.h"
 #include "check/reference_far.h"
@@ -737,7 +738,7 @@ static void explain(levels *way, slab_primitive_id id, const slab_ray *ray, cons
  * own t: -0 changes no number. */
 static reference_line line_of(const slab_scene_stats *stats, const slab_ray *ray, const slab_ray64 *ray64) {
   if (ray64 != NULL) return reference_line_of(stats, ray64);
-  if (reference_is_moved(stats)) return reference_line_of_floats(stats, ray);
+  if (is_moved(stats->origin)) return reference_line_of_floats(stats, ray);
   return (reference_line){.given = {.t_min = -INFINITY, .t_max = INFINITY}, .ray = *ray, .begin = -0.0};
 }
 

@@ -10,12 +10,6 @@
 /* Beyond this a coordinate makes a ray invalid. */
 #define FARTHEST 0x1p58
 
-bool reference_is_moved(const slab_scene_stats *s) {
-  for (int k = 0; k < 3; k++)
-    if (s->origin[k] != 0.0) return true;
-  return false;
-}
-
 /* ---- the float ray ---- */
 
 static double largest_of(const double d[3]) { return fmax(fmax(fabs(d[0]), fabs(d[1])), fabs(d[2])); }

@@ -14,9 +14,6 @@ typedef struct reference_line {
   bool doubles; /* results are of slab_result_size64 */
 } reference_line;
 
-/* Whether rays count from an origin that is not 0. */
-bool reference_is_moved(const slab_scene_stats *);
-
 /* Only a NaN may have other bits than that of a cast: such rays are invalid. */
 reference_line reference_line_of(const slab_scene_stats *, const slab_ray64 *);
 reference_line reference_line_of_floats(const slab_scene_stats *, const slab_ray *);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/extremes.h"
+#include "base/moved.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "device/context.h"
@@ -24,8 +25,6 @@ static const int8_t axes_of[SLAB_SHAPE_COUNT][ROWS_MOST] = {
                   NOT_ONE, NOT_ONE},
     [SLAB_TRIANGLE] = {0, 1, 2, 0, 1, 2, 0, 1, 2},
 };
-
-static bool is_far(const double origin[3]) { return origin[0] != 0.0 || origin[1] != 0.0 || origin[2] != 0.0; }
 
 /* ---- rows of values ---- */
 
@@ -118,7 +117,7 @@ static far_values *kept(const far_rows *from) {
 }
 
 static slab_status take_rows(const slab_scene *scene, const far_rows *from, bool is_near, near_values *to) {
-  if (is_near || (!from->doubles && !is_far(scene->origin))) return SLAB_OK;
+  if (is_near || (!from->doubles && !is_moved(scene->origin))) return SLAB_OK;
   to->floats = rounded(scene->context->threads, from, scene->origin);
   if (from->doubles && !scene->has_origin) to->far = kept(from);
   if (to->floats == NULL || (from->doubles && !scene->has_origin && to->far == NULL))
@@ -186,7 +185,7 @@ static void place_of(const given_transforms *t, size_t i, const double model[3],
 }
 
 bool origin_moves(const slab_scene *scene, const slab_scene *model) {
-  return is_far(scene->origin) || is_far(model->origin);
+  return is_moved(scene->origin) || is_moved(model->origin);
 }
 
 slab_status origin_near_room(const slab_scene *scene, const given_transforms *t, uint32_t n, bool moves,
@@ -324,14 +323,14 @@ slab_status origin_settle_at(slab_scene *scene, const char *function, const doub
   slab_status status = SLAB_OK;
   for (uint32_t g = 0; status == SLAB_OK && g < scene->geometries; g++) {
     const added_geometry *a = &scene->added[g];
-    if (a->far == NULL && !is_far(origin)) continue;
+    if (a->far == NULL && !is_moved(origin)) continue;
     if (a->values != NULL) status = take_again(scene, function, a, origin, &made[g]);
     if (a->group != NULL) status = check_places(function, a, origin);
   }
   for (uint32_t g = 0; g < scene->geometries; g++) {
     added_geometry *a = &scene->added[g];
     if (status == SLAB_OK) {
-      if (a->group != NULL && (a->far != NULL || is_far(origin))) put_places(a, origin);
+      if (a->group != NULL && (a->far != NULL || is_moved(origin))) put_places(a, origin);
       free(a->far);
       a->far = NULL;
     }

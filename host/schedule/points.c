@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
+#include "base/moved.h"
 #include "base/status.h"
 #include "device/context.h"
 #include "scene/boundary.h"
@@ -151,7 +152,7 @@ static slab_status ask(const char *function, slab_point_query query, slab_scene 
   if (status == SLAB_OK) status = check_worlds(function, a.scene, n, o->worlds);
   if (status == SLAB_OK) status = check_is_rigid(function, query, a.scene);
   if (status == SLAB_OK && query == SLAB_WINDING_NUMBERS) status = boundary_get(function, a.scene, &a.boundary);
-  const bool is_far = points.doubles != NULL || far_is_moved(&a.scene->stats);
+  const bool is_far = points.doubles != NULL || is_moved(a.scene->stats.origin);
   if (status == SLAB_OK) status = is_far ? ask_far(&a, query, &points, results) : ask_in(&a, query, results);
   scene_leave(&reading);
   if (status == SLAB_OK && o->invalid != NULL) *o->invalid = a.invalid;

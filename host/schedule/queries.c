@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
+#include "base/moved.h"
 #include "base/status.h"
 #include "device/context.h"
 #include "scene/scene.h"
@@ -158,7 +159,7 @@ static slab_status cast_all_near(cast *c, const far_source *from, far_room *room
 }
 
 /* Whether a cast's rays are of the world and not of the scene. */
-static bool is_far(const cast *c) { return c->set == NULL && (c->rays64 != NULL || far_is_moved(&c->scene->stats)); }
+static bool is_far(const cast *c) { return c->set == NULL && (c->rays64 != NULL || is_moved(c->scene->stats.origin)); }
 
 static slab_status cast_sums_far(cast *c, const far_source *from) {
   far_room room;

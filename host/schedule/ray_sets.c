@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
+#include "base/moved.h"
 #include "base/status.h"
 #include "device/backend.h"
 #include "device/context.h"
@@ -90,7 +91,7 @@ static void copy_near(const double by[3], const float *from, size_t rows, size_t
 bool ray_set_near(const double origin[3], const double offset[3], set_rays *s, float **tables) {
   const double by[3] = {origin[0] - offset[0], origin[1] - offset[1], origin[2] - offset[2]};
   ray_set *set = &s->set;
-  if (by[0] == 0.0 && by[1] == 0.0 && by[2] == 0.0) return true;
+  if (!is_moved(by)) return true;
   if (SET_IS_CAMERA(set->kind)) {
     copy_near(by, set->origin, 1, 3, set->origin);
     return true;

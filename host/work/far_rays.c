@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/extremes.h"
+#include "base/moved.h"
 #include "base/per_processor.h"
 #include "base/pool.h"
 #include "base/status.h"
@@ -37,12 +38,8 @@ far_frame far_frame_of(const slab_scene_stats *s) {
   return f;
 }
 
-bool far_is_moved(const slab_scene_stats *s) {
-  return s->origin[0] != 0.0 || s->origin[1] != 0.0 || s->origin[2] != 0.0;
-}
-
 slab_status far_refuse_moved(const char *function, const slab_scene_stats *s) {
-  if (!far_is_moved(s)) return SLAB_OK;
+  if (!is_moved(s->origin)) return SLAB_OK;
   return fail(SLAB_UNSUPPORTED, "%s: the scene's origin is (%.17g, %.17g, %.17g), and only 0 is taken", function,
               s->origin[0], s->origin[1], s->origin[2]);
 }

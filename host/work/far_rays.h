@@ -21,9 +21,7 @@ typedef struct far_frame {
 } far_frame;
 
 far_frame far_frame_of(const slab_scene_stats *);
-/* Whether floats of the world are others than the scene's. */
-bool far_is_moved(const slab_scene_stats *);
-/* SLAB_UNSUPPORTED where they are, for calls that know the scene's floats alone. */
+/* SLAB_UNSUPPORTED where floats of the world are others than the scene's, for calls that know the latter alone. */
 slab_status far_refuse_moved(const char *function, const slab_scene_stats *);
 
 /* Where each of some rays begins: t of the world is (begin + t of the float ray) * unit, within the ray's range. */
