@@ -50,6 +50,11 @@ static far_rows rows_of_doubles(slab_shape kind, const double *first, size_t cou
   return (far_rows){kind, each, first, each * sizeof(double), count, true};
 }
 
+static far_rows rows_of_range(const values_range *r) {
+  return r->values64 != NULL ? rows_of_doubles(r->kind, r->values64, r->count)
+                             : rows_of_floats(r->kind, r->values, r->count);
+}
+
 /* A mesh without triangles may lack vertices. */
 static far_rows rows_of_mesh(const slab_mesh *m) {
   const bool doubles = m->vertices64 != NULL;
@@ -148,8 +153,7 @@ slab_status origin_near(const slab_scene *scene, addition *a, near_values *to) {
 
 slab_status origin_near_range(const slab_scene *scene, values_range *r, near_values *to) {
   *to = (near_values){.floats = NULL};
-  const far_rows from = r->values64 != NULL ? rows_of_doubles(r->kind, r->values64, r->count)
-                                            : rows_of_floats(r->kind, r->values, r->count);
+  const far_rows from = rows_of_range(r);
   const slab_status status = take_rows(scene, &from, false, to);
   if (to->floats != NULL) r->values = to->floats;
   return status;
@@ -161,13 +165,11 @@ void near_values_free(near_values *v) {
 }
 
 void origin_put_range(far_values *to, const values_range *source) {
-  const uint32_t each = row_values(source->kind);
-  const far_rows from = source->values64 != NULL ? rows_of_doubles(source->kind, source->values64, source->count)
-                                                 : rows_of_floats(source->kind, source->values, source->count);
+  const far_rows from = rows_of_range(source);
   for (size_t i = 0; i < from.count; i++) {
     double row[ROWS_MOST];
     load_row(&from, i, row);
-    memcpy(to->list + (source->first + i) * each, row, each * sizeof *row);
+    memcpy(to->list + (source->first + i) * from.each, row, from.each * sizeof *row);
   }
 }
 
@@ -295,12 +297,16 @@ static slab_status take_again(const slab_scene *scene, const char *function, con
   return status;
 }
 
+/* Coordinate k of where an instance stands in the world, as far as that is known. */
+static double place_at(const added_geometry *a, uint32_t i, size_t k) {
+  return a->far != NULL ? a->far->list[3 * (size_t)i + k] : (double)a->group->instances[i].place[k];
+}
+
 /* Whether a geometry's instances stand where floats can say. */
 static slab_status check_places(const char *function, const added_geometry *a, const double origin[3]) {
   for (uint32_t i = 0; i < a->count; i++)
-    for (int k = 0; k < 3; k++) {
-      const double at =
-          (a->far != NULL ? a->far->list[3 * (size_t)i + (size_t)k] : a->group->instances[i].place[k]) - origin[k];
+    for (size_t k = 0; k < 3; k++) {
+      const double at = place_at(a, i, k) - origin[k];
       if (!(fabs(at) <= COORDINATE_MAX))
         return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u of geometry %u moves beyond 2^60 (%g)", function, i, a->id,
                     at);
@@ -309,11 +315,8 @@ static slab_status check_places(const char *function, const added_geometry *a, c
 }
 
 static void put_places(added_geometry *a, const double origin[3]) {
-  for (uint32_t i = 0; i < a->count; i++) {
-    float *place = a->group->instances[i].place;
-    for (int k = 0; k < 3; k++)
-      place[k] = (float)((a->far != NULL ? a->far->list[3 * (size_t)i + (size_t)k] : place[k]) - origin[k]);
-  }
+  for (uint32_t i = 0; i < a->count; i++)
+    for (size_t k = 0; k < 3; k++) a->group->instances[i].place[k] = (float)(place_at(a, i, k) - origin[k]);
 }
 
 /* All that is taken again comes first, so that a failure leaves the scene as it was. */
