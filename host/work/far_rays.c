@@ -234,6 +234,11 @@ typedef struct far_putting {
 
 static bool is_hit(uint32_t primitive) { return primitive < SLAB_INVALID; }
 
+/* A hit whose float ray has met it at h->t. */
+ALWAYS_INLINE slab_hit64 hit_at(const slab_hit *h, double t) {
+  return (slab_hit64){t, {h->normal[0], h->normal[1], h->normal[2]}, h->u, h->v, h->primitive, h->geometry, h->t};
+}
+
 /* Where float rays are given, t is rounded to float, which keeps it within their range. */
 ALWAYS_INLINE void put_hit(const far_putting *p, size_t i, void *to) {
   const slab_hit *h = (const slab_hit *)p->results + i;
@@ -244,7 +249,7 @@ ALWAYS_INLINE void put_hit(const far_putting *p, size_t i, void *to) {
     memcpy(to, &now, sizeof now);
     return;
   }
-  const slab_hit64 now = {t, {h->normal[0], h->normal[1], h->normal[2]}, h->u, h->v, h->primitive, h->geometry, h->t};
+  const slab_hit64 now = hit_at(h, t);
   memcpy(to, &now, sizeof now);
 }
 
@@ -326,7 +331,7 @@ void far_lists_put(const far_source *from, const far_lines *lines, size_t n, con
       slab_hit h;
       memcpy(&h, (const slab_hit *)hits + k, sizeof h);
       const double t = world_t(from, lines, 0, i, h.t);
-      const slab_hit64 now = {t, {h.normal[0], h.normal[1], h.normal[2]}, h.u, h.v, h.primitive, h.geometry, h.t};
+      const slab_hit64 now = hit_at(&h, t);
       h.t = (float)t;
       memcpy((char *)hits + k * size, doubles ? (const void *)&now : &h, size);
     }
