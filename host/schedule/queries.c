@@ -1,16 +1,15 @@
-/* The public calls that cast: argument checks, and counting of hits before they are listed. */
+/* The public calls that cast: what arguments are refused, and which way each goes. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arithmetic.h"
-#include "base/moved.h"
 #include "base/status.h"
-#include "device/context.h"
 #include "scene/scene.h"
+#include "schedule/far_casts.h"
+#include "schedule/lists.h"
+#include "schedule/parts.h"
 #include "schedule/ray_sets.h"
 #include "schedule/scheduler.h"
 #include "schedule/sums.h"
-#include "work/hit_batch.h"
 #include "work/uniforms.h"
 
 static slab_status check_cast(const cast *c) {
@@ -33,149 +32,9 @@ static slab_status enter(const slab_scene *scene, cast *c, scene_reading *readin
   return SLAB_OK;
 }
 
-/* Casts the n rays from `first` on alone; `rays` are these. offsets: for SLAB_ALL, those of these rays. */
-static slab_status cast_these(cast *c, slab_query query, const slab_ray *rays, size_t first, size_t n, void *results,
-                              const uint64_t *offsets) {
-  slab_cast_options options = {0};
-  if (c->options != NULL) options = *c->options;
-  if (options.skip != NULL) options.skip += first;
-  if (options.masks != NULL) options.masks += first;
-  if (options.after != NULL) options.after += first;
-  if (options.worlds != NULL) options.worlds += first;
-  cast some = *c;
-  set_rays set;
-  some.query = query;
-  if (c->set != NULL) {
-    set = set_part(c->set, first, n);
-    some.set = &set;
-  }
-  some.rays = rays;
-  some.n = n;
-  some.before = first;
-  some.results = results;
-  some.result_size = slab_result_size(query);
-  some.offsets = offsets;
-  some.collected = NULL;
-  some.options = &options;
-  const slab_status status = schedule_rays(&some);
-  c->progress_done = some.progress_done;
-  c->invalid = some.invalid;
-  return status;
-}
-
-static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, void *results,
-                             const uint64_t *offsets) {
-  return cast_these(c, query, c->rays != NULL ? c->rays + first : NULL, first, n, results, offsets);
-}
-
-/* Rays whose results are moved apart at once. */
-#define CAST_APART ((size_t)1 << 18)
-
-/* Casts rays whose results do not follow each other, some at a time. */
-static slab_status cast_apart(cast *c, size_t stride) {
-  const size_t size = c->result_size, most = c->n < CAST_APART ? c->n : CAST_APART;
-  unsigned char *results = malloc(most * size + 1);
-  slab_status status = results != NULL ? SLAB_OK : fail_memory(most * size, "results");
-  for (size_t first = 0; status == SLAB_OK && first < c->n; first += most) {
-    const size_t n = c->n - first < most ? c->n - first : most;
-    unsigned char *to = (unsigned char *)c->results + first * stride;
-    status = cast_some(c, c->query, first, n, results, NULL);
-    for (size_t i = 0; status == SLAB_OK && i < n; i++) memcpy(to + i * stride, results + i * size, size);
-  }
-  free(results);
-  return status;
-}
-
-/* ---- rays of the world ---- */
-
-/* Float rays in place of a source's, n of them at most. All NULL: memory is short. */
-typedef struct far_room {
-  slab_ray *rays;
-  far_lines lines;
-  void *results; /* of rays of the scene */
-} far_room;
-
-static void far_room_free(far_room *r) {
-  free(r->rays);
-  free(r->lines.begin);
-  free(r->lines.unit);
-  free(r->results);
-}
-
-static slab_status far_room_make(size_t n, size_t result_size, far_room *r) {
-  const size_t fours = 4 * far_rows(n);
-  *r = (far_room){malloc((n + 1) * sizeof *r->rays),
-                  {malloc(fours * sizeof(double) + 1), malloc(fours * sizeof(double) + 1)},
-                  malloc(n * result_size + 1)};
-  if (r->rays != NULL && r->lines.begin != NULL && r->lines.unit != NULL && r->results != NULL) return SLAB_OK;
-  far_room_free(r);
-  return fail_memory(n * (sizeof *r->rays + 2 * sizeof(double) + result_size), "rays");
-}
-
-/* What t of the scene's own rays would be for, and those of the world do not have. */
-static slab_status check_far(const cast *c, const far_source *from) {
-  if (from->rays64 == NULL && c->options != NULL && c->options->after != NULL)
-    return fail(SLAB_UNSUPPORTED, "%s: after, in a scene whose origin is not 0, with rays that are not of doubles",
-                c->function);
-  if (c->sums != NULL && c->query != SLAB_ANY)
-    return fail(SLAB_UNSUPPORTED, "%s: sums of t, of rays of doubles or in a scene whose origin is not 0", c->function);
-  return SLAB_OK;
-}
-
-/* Rays of the world that are made at once: the caches hold these until they are cast, and a bus wants more. */
-static size_t far_at_once(const cast *c) {
-  const size_t most = c->scene->context->devices[0].in_place ? (size_t)1 << 16 : (size_t)1 << 20;
-  return c->n < most ? c->n : most;
-}
-
-/* Casts rays of the world with one result a ray, some at a time. */
-static slab_status cast_far(cast *c, const far_source *from, size_t stride) {
-  const far_frame frame = far_frame_of(&c->scene->stats);
-  const uint32_t threads = c->scene->context->threads;
-  const size_t most = far_at_once(c);
-  far_room room;
-  slab_status status = far_room_make(most, slab_result_size(c->query), &room);
-  if (status != SLAB_OK) return status;
-  for (size_t first = 0; status == SLAB_OK && first < c->n; first += most) {
-    const size_t n = c->n - first < most ? c->n - first : most;
-    far_rays_make(threads, &frame, from, first, n, room.rays, &room.lines);
-    status = cast_these(c, c->query, room.rays, first, n, room.results, NULL);
-    if (status == SLAB_OK)
-      far_results_put(threads, c->query, from, &room.lines, first, n, room.results, (char *)c->results + first * stride,
-                      stride);
-  }
-  far_room_free(&room);
-  return status;
-}
-
-/* Makes all rays of a cast at once: of lists and sums, which are one. far_room_free follows a success. */
-static slab_status cast_all_near(cast *c, const far_source *from, far_room *room) {
-  const far_frame frame = far_frame_of(&c->scene->stats);
-  const slab_status status = far_room_make(c->n, 0, room);
-  if (status != SLAB_OK) return status;
-  far_rays_make(c->scene->context->threads, &frame, from, 0, c->n, room->rays, &room->lines);
-  c->rays = room->rays;
-  return SLAB_OK;
-}
-
-/* Whether a cast's rays are of the world and not of the scene. */
-static bool is_far(const cast *c) { return c->set == NULL && (c->rays64 != NULL || is_moved(c->scene->stats.origin)); }
-
-static slab_status cast_sums_far(cast *c, const far_source *from) {
-  far_room room;
-  slab_status status = cast_all_near(c, from, &room);
-  if (status != SLAB_OK) return status;
-  status = schedule_rays(c);
-  far_room_free(&room);
-  return status;
-}
-
 static slab_status cast_each_result(cast *c, size_t stride) {
-  const far_source from = {c->rays, c->rays64};
-  if (!is_far(c)) return stride == c->result_size ? schedule_rays(c) : cast_apart(c, stride);
-  const slab_status status = check_far(c, &from);
-  if (status != SLAB_OK) return status;
-  return c->sums != NULL ? cast_sums_far(c, &from) : cast_far(c, &from, stride);
+  if (is_far_cast(c)) return far_cast_each(c, stride);
+  return stride == c->result_size ? schedule_rays(c) : cast_apart(c, stride);
 }
 
 /* All queries with one result per ray, so many bytes from one to the next. */
@@ -232,88 +91,13 @@ slab_status slab_interval_of(slab_scene *scene, const slab_ray *rays, size_t n, 
   return cast_each("slab_interval_of", SLAB_INTERVAL, scene, rays, n, intervals, options);
 }
 
-/* ---- all hits ---- */
-
-/* Counts the hits of the rays from `first` on without keeping hits. */
-static slab_status count_rest(cast *c, size_t first, uint64_t *counts) {
-  const size_t n = c->n - first;
-  uint32_t *counted = malloc(n * sizeof *counted + 1);
-  if (counted == NULL) return fail_memory(n * sizeof *counted, "hit counts");
-  const slab_status status = cast_some(c, SLAB_COUNT, first, n, counted, NULL);
-  const uint32_t most = max_hits(c) != 0 ? max_hits(c) : UINT32_MAX;
-  for (size_t i = 0; status == SLAB_OK && i < n; i++) counts[first + i] = counted[i] < most ? counted[i] : most;
-  free(counted);
-  return status;
-}
-
-/* Counts all hits. With a capacity, also collects the hits of as many rays as the collection holds. */
-static slab_status count_offsets(cast *c, collection *to, uint64_t *offsets) {
-  cast collecting = *c;
-  collecting.collected = to;
-  slab_status status = to->most > 0 ? schedule_rays(&collecting) : SLAB_OK;
-  c->progress_done = collecting.progress_done;
-  c->invalid = collecting.invalid;
-  if (status == SLAB_OK && to->rays < c->n) status = count_rest(c, to->rays, to->counts);
-  if (status != SLAB_OK) return status;
-  uint64_t sum = offsets[0] = 0;
-  for (size_t i = 1; i <= c->n; i++) offsets[i] = sum += offsets[i];
-  return SLAB_OK;
-}
-
-/* Copies collected hits to their places, and casts the rays again whose hits were not collected. */
-static slab_status fill_in(cast *c, const collection *from, const uint64_t *offsets) {
-  slab_status status = SLAB_OK;
-  size_t end = c->n;
-  batches_place(from->batches, offsets, c->results, c->scene->context->threads);
-  for (const hit_batch *b = from->batches; b != NULL && status == SLAB_OK; b = b->next) {
-    if (b->lost) continue;
-    const size_t next = b->first + b->rays;
-    if (next < end) status = cast_some(c, SLAB_ALL, next, end - next, c->results, offsets + next);
-    end = b->first;
-  }
-  return status == SLAB_OK && end > 0 ? cast_some(c, SLAB_ALL, 0, end, c->results, offsets) : status;
-}
-
-/* capacity 0: the offsets alone. */
-static slab_status cast_all(cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
-  slab_status status = check_cast(c);
-  if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "%s: offsets is NULL", c->function);
-  if (status == SLAB_OK && capacity > 0 && c->results == NULL)
-    status =
-        fail(SLAB_INVALID_ARGUMENT, "%s: hits is NULL and capacity %llu", c->function, (unsigned long long)capacity);
-  if (status != SLAB_OK) return status;
-  c->progress_total = capacity > 0 ? 2 * (uint64_t)c->n : c->n;
-  collection collected = {.counts = offsets + 1, .most = capacity};
-  status = count_offsets(c, &collected, offsets);
-  if (status == SLAB_OK && required != NULL) *required = offsets[c->n];
-  if (status == SLAB_OK && c->options != NULL && c->options->invalid != NULL) *c->options->invalid = c->invalid;
-  if (status == SLAB_OK && capacity > 0 && capacity < offsets[c->n])
-    status = fail(SLAB_CAPACITY, "%s: %llu hits, and capacity is %llu", c->function, (unsigned long long)offsets[c->n],
-                  (unsigned long long)capacity);
-  if (status == SLAB_OK && capacity > 0) status = fill_in(c, &collected, offsets);
-  batches_free(collected.batches);
-  return status;
-}
-
-/* The hits are listed where the caller wants them, and turned there. */
-static slab_status cast_all_far(cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
-  const far_source from = {c->rays, c->rays64};
-  far_room room;
-  slab_status status = check_cast(c);
-  if (status == SLAB_OK) status = check_far(c, &from);
-  if (status == SLAB_OK) status = cast_all_near(c, &from, &room);
-  if (status != SLAB_OK) return status;
-  status = cast_all(c, offsets, capacity, required);
-  if (status == SLAB_OK && capacity > 0) far_lists_put(&from, &room.lines, c->n, offsets, c->results);
-  far_room_free(&room);
-  return status;
-}
-
 static slab_status cast_lists(slab_scene *scene, cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
   scene_reading reading;
   slab_status status = enter(scene, c, &reading);
   if (status != SLAB_OK) return status;
-  status = is_far(c) ? cast_all_far(c, offsets, capacity, required) : cast_all(c, offsets, capacity, required);
+  status = check_cast(c);
+  if (status == SLAB_OK)
+    status = is_far_cast(c) ? far_cast_all(c, offsets, capacity, required) : cast_all(c, offsets, capacity, required);
   scene_leave(&reading);
   return status;
 }
