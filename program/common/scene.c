@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/moved.h"
 #include "base/plural.h"
 #include "program/common/device.h"
 #include "program/io/digest.h"
@@ -76,12 +77,10 @@ static double size_of(const slab_scene_stats *stats) {
 
 /* ---- doubles --------------------------------------------------------------- */
 
-static bool is_zero(const double origin[3]) { return origin[0] == 0 && origin[1] == 0 && origin[2] == 0; }
-
 /* Whether numbers that are wide are to be added in double. range: of their coordinates, which rounding moves. An origin
  * of 0 rounds everything. */
 static bool wants_doubles(scene_source *source, const far_range *range) {
-  if (source->has_origin) return !is_zero(source->origin);
+  if (source->has_origin) return is_moved(source->origin);
   if (!source->in_double && range) source->in_double = far_range_is_far(range);
   return source->in_double;
 }
@@ -276,7 +275,7 @@ static bool are_far_places(scene_source *source, const table *transforms, const 
   slab_scene_stats stats;
   far_range range = far_range_empty();
   if (transforms->wide == NULL || slab_scene_info(model, &stats) != SLAB_OK) return false;
-  if (!is_zero(stats.origin)) source->in_double = source->in_double || !source->has_origin;
+  if (is_moved(stats.origin)) source->in_double = source->in_double || !source->has_origin;
   const double around = size_of(&stats) / 2;
   for (size_t i = 0; transforms->worst_rounding > 0 && i < transforms->rows; i++)
     for (int k = 0; k < 3; k++) {
@@ -557,7 +556,7 @@ static void warn_of_origin(const scene_source *source, const slab_scene_stats *s
     far_range_add(&range, k, (double)stats->lower[k]);
     far_range_add(&range, k, (double)stats->upper[k]);
   }
-  if (source->has_origin && !is_zero(source->origin) && far_range_is_far(&range))
+  if (source->has_origin && is_moved(source->origin) && far_range_is_far(&range))
     complain(
         "warning: --origin %.17g,%.17g,%.17g is %.3g from the scene, whose size is %.3g: rounding to float32 moves "
         "its points by up to %.2g",
@@ -574,7 +573,7 @@ void scene_warn_of_rounding(const slab_scene_stats *stats, const char *path, dou
         path, moved, size);
 }
 
-bool scene_is_far(const slab_scene_stats *stats) { return !is_zero(stats->origin); }
+bool scene_is_far(const slab_scene_stats *stats) { return is_moved(stats->origin); }
 
 static int list_names(scene_source *source) {
   const scene_parts *parts = &source->parts;

@@ -82,6 +82,12 @@ expect_refusal 1 "far_t.npy: dtype '<f8' has no t" slabcast cast "${far[@]}" --r
 expect_refusal 1 "near.npy: its hits have no order" slabcast cast "${far[@]}" --rays far_rays.csv --after near.npy
 expect_refusal 1 "far.npy: its hits are of rays in double" slabcast cast "${near[@]}" --rays near_rays.csv --after far.npy
 
+# Explained is the answer of the cast.
+slabcast cast "${far[@]}" --rays far_rays.csv -o far.csv
+read -r index t < <(awk -F, 'NR > 1 && $1 != "inf" { print NR - 2, $1; exit }' far.csv)
+quiet slabcast explain "${far[@]}" --rays far_rays.csv --index "$index" --json -
+expect_stdout "\"t\": $t,"
+
 # ---- points ----
 for query in closest distance; do
   quiet slabcast near "${near[@]}" --points near_points.csv --query $query -o near.csv
