@@ -81,7 +81,7 @@ static double size_of(const slab_scene_stats *stats) {
  * of 0 rounds everything. */
 static bool wants_doubles(scene_source *source, const far_range *range) {
   if (source->has_origin) return is_moved(source->origin);
-  if (!source->in_double && range) source->in_double = far_range_is_far(range);
+  if (!source->in_double) source->in_double = far_range_is_far(range);
   return source->in_double;
 }
 
