@@ -48,7 +48,7 @@ do for [half = 0:1] {
   many = half == 0 ? "both" : "two or more"
   set label title at 0, top + 0.75 font ",13" tc rgb 0x202020
   set label "+ − × | min max | compare | ÷" at bar_begin - 0.15, top right font ",8" tc rgb grey
-  set label "10^9 tests a second (one lane wide)" at bar_begin, top font ",9" tc rgb grey
+  set label "billion tests per second (one lane wide)" at bar_begin, top font ",9" tc rgb grey
   do for [k = 0:3] {
     place = places[k + 1]
     set label place at cell(2 * k) + 0.95, top + 0.75 center font ",10" tc rgb 0x202020

@@ -6,7 +6,7 @@ load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 
 set title "Throughput against the size of the batch\n".note textcolor rgb "#222222"
 set xlabel "rays in a batch"
-set ylabel "10^6 rays a second"
+set ylabel "million rays per second"
 set logscale xy
 set key bottom right maxrows 2
 set format y "%g"

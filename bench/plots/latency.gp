@@ -15,7 +15,7 @@ set multiplot layout 1, 2 title \
   "Latency: what a call takes, ".field(3).", ".field(5)." rays\n".note textcolor rgb "#222222"
 set logscale xy
 set xlabel "rays of a call"
-set ylabel "10^{-6} seconds a call: best (points) and median (dashes)"
+set ylabel "microseconds per call: best (points) and median (dashes)"
 set xrange [0.8:2e6]
 set format y "10^{%T}"
 set key top left reverse Left

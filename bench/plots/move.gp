@@ -26,7 +26,7 @@ set multiplot layout 1, 3 title "Scenes that move: ".mesh.", all vertices in eac
     textcolor rgb "#222222"
 set logscale xy
 set xlabel "triangles"
-set ylabel "10^{-3} seconds: best (points) and median (dashes)"
+set ylabel "milliseconds: best (points) and median (dashes)"
 set format y "%g"
 set key top left reverse Left
 set title "update and commit" textcolor rgb "#222222"
@@ -42,7 +42,7 @@ plot for [r = 1:2] for [i = 1:2] csv using "triangles":(of(rays[r], afters[i], "
        with lines linewidth 1.2 dashtype 2 linecolor rgb colours[2 * r + i - 2] notitle
 if (placed ne "") {
   set title placed textcolor rgb "#222222"
-  set ylabel "10^{-3} seconds: best (points) and median (crosses)"
+  set ylabel "milliseconds: best (points) and median (crosses)"
   unset logscale x
   unset xlabel
   set xrange [0.5:5.5]

@@ -1,4 +1,4 @@
-# Roofline: operations a second against operations for each byte of memory, under what the device itself can do.
+# Roofline: operations per second against operations for each byte of memory, under what the device itself can do.
 csv = ARG1
 picture = ARG2
 SIZE = "900,620"
@@ -11,7 +11,7 @@ min_max = ceiling("min-max")
 
 set title "How near to the ceilings flat casts come\n".note textcolor rgb "#222222"
 set xlabel "operations for each byte that memory must move"
-set ylabel "10^9 operations a second"
+set ylabel "billion operations per second"
 set logscale xy
 set xrange [0.02:3e4]
 set yrange [0.5:add_mul * 2]

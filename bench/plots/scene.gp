@@ -14,7 +14,7 @@ set key bottom left reverse Left
 
 set logscale y
 set title "throughput" textcolor rgb "#222222"
-set ylabel "10^6 rays a second"
+set ylabel "million rays per second"
 set format y "10^{%T}"
 plot csv using (x_of(is("scene", "flat", "boxes"))):(column("host")) \
        with linespoints linewidth 2 pointtype 7 linecolor rgb blue title "boxes, flat", \
@@ -25,7 +25,7 @@ plot csv using (x_of(is("scene", "flat", "boxes"))):(column("host")) \
 
 unset logscale y
 set title "cost of a ray through a tree: a straight line is logarithmic" textcolor rgb "#222222"
-set ylabel "10^{-9} seconds"
+set ylabel "nanoseconds per ray"
 set format y "%g"
 set xrange [70:*]
 set yrange [0:*]

@@ -1,4 +1,4 @@
-# Rays a second from host to host against their number, by the memory that rays and hits lie in, under what the kernel
+# Rays per second from host to host against their number, by the memory that rays and hits lie in, under what the kernel
 # and the slower way of the bus let pass alone. One panel a query: those that differ most in the bytes of a result.
 csv = ARG1
 picture = ARG2
@@ -19,7 +19,7 @@ of(query, memory, name) = strcol("group") eq "transfer" && strcol("query") eq qu
 set multiplot layout 1, 3 title "Casts from arrays of the host to arrays of the host\n".note textcolor rgb "#222222"
 set logscale xy
 set xlabel "rays of a call"
-set ylabel "10^6 rays a second: best (points) and median (dashes)"
+set ylabel "million rays per second: best (points) and median (dashes)"
 set format y "10^{%T}"
 set xrange [700:*]
 set key below center horizontal maxrows 2 # lines may be anywhere above

@@ -26,7 +26,7 @@ of_all(s, name) = column("worlds") == all && same(1, 2) && same(1, 3) && is_side
 set bmargin 3.8
 set multiplot layout 2, 2 title sprintf("Many worlds, all of which move: a frame, %d threads\n%s", threads, note) \
     textcolor rgb "#222222"
-set ylabel "10^{-3} seconds: median (points) and best (dashes)"
+set ylabel "milliseconds: median (points) and best (dashes)"
 set logscale xy
 set format "%g"
 set key top left reverse Left
@@ -49,7 +49,7 @@ do for [n = 1:3] {
 set title sprintf("%d worlds, %d parts and %d rays each", all, counts[2], counts[3]) textcolor rgb "#222222"
 unset logscale x
 unset xlabel
-set ylabel "10^{-3} seconds: median"
+set ylabel "milliseconds: median"
 set xrange [0.5:4.5]
 set xtics ("all places" 1, "all casts" 2, "the frame" 3, "one world's\nplaces" 4)
 array shares[4] = ["move_ms", "cast_ms", "frame_ms", "one_ms"]

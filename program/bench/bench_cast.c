@@ -283,7 +283,7 @@ static void judge(const bench_run *run, bench_cell *cell) {
   cell->share = candidates[0].share;
   cell->intensity = cell->operations / cell->bytes;
   /* Dependent steps wait for each other, or for memory accesses that no ceiling measures. */
-  cell->bound = run->on.backend->launch ? "waiting" : "-";
+  cell->bound = run->on.backend->launch ? "latency" : "-";
   for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
     if (candidates[i].share >= most) {
       most = candidates[i].share;

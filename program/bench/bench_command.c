@@ -110,16 +110,16 @@ enum { GROUPS = sizeof groups / sizeof *groups };
 static const command_line command = {
     .usage = "bench [--csv FILE] [--json FILE] [--compare OLD.json] [options]",
     .about =
-        "Measures a device (by default a GPU, else the processor): its own ceilings, which are arithmetic,\n"
-        "memory, transfers and launches, then casts: flat scenes and trees, host to host and, on OpenCL and\n"
-        "CUDA, the kernel alone, against the size of batch and scene, and of each query by the kind of\n"
-        "memory that rays and hits lie in: ordinary, or slab_host_alloc's. Prints rays and tests a second,\n"
-        "what share of the ceiling they reach, and what bounds them. Without --quick or --full it takes two\n"
-        "or three minutes on two cores.",
+        "Measures a device (by default a GPU, else the processor). First come its own ceilings: arithmetic,\n"
+        "memory, transfers and launches. Then come casts of flat scenes and trees: from host to host and, on\n"
+        "OpenCL and CUDA, the kernel alone, by the size of batch and scene. Each query is also measured by\n"
+        "the kind of memory of rays and hits: ordinary, or slab_host_alloc's. Prints rays and tests per\n"
+        "second, their share of the ceiling, and the ceiling that bounds them. Without --quick or --full it\n"
+        "takes two or three minutes on two cores.",
     .closing =
-        "The answers of every round are checked: exit code 3 where one is wrong. Exit code 1 where something\n"
-        "is faster than its ceiling allows, 103 % and more, since then the benchmark is wrong; not so of\n"
-        "--seconds 0, nor of the ceilings of --group transfer. By CUDA transfers are the only ceilings.\n\n"
+        "The answers of every round are checked. Exit code 3: an answer is wrong. Exit code 1: something is\n"
+        "faster than its ceiling allows, by 3 % or more, so the benchmark is wrong. Runs with --seconds 0\n"
+        "are excepted, and so is --group transfer. By CUDA transfers are the only ceilings.\n\n"
         "  slabcast bench --quick\n"
         "  slabcast bench --json new.json --compare old.json",
     .options = option_rows,

@@ -80,7 +80,7 @@ const ceiling_name ceiling_names[CEILINGS] = {
     [CEILING_COPY] = {"memory-copy", "device memory, read and written", "GB/s", 1e-9},
     [CEILING_UPLOAD] = {"upload", "from host memory", "GB/s", 1e-9},
     [CEILING_DOWNLOAD] = {"download", "to host memory", "GB/s", 1e-9},
-    [CEILING_LAUNCH] = {"launch", "an empty kernel, waited for", "k/s", 1e-3},
+    [CEILING_LAUNCH] = {"launch", "an empty kernel, to its end", "k/s", 1e-3},
 };
 
 double ceiling_best(const bench_run *run, ceiling_kind kind) {

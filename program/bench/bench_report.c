@@ -30,24 +30,44 @@ static void print_head(const bench_run *run) {
          run->processor_time ? "processor seconds, a compute unit's part" : "wall");
 }
 
+/* Whether some ceiling is known from the clock, too: else a column has nothing to say. */
+static bool knows_clock(const bench_run *run) {
+  for (int k = 0; k < CEILINGS; k++)
+    if (ceiling_share(run, (ceiling_kind)k) > 0) return true;
+  return false;
+}
+
+static void print_share_of_clock(const bench_run *run, ceiling_kind kind) {
+  const double share = ceiling_share(run, kind);
+  if (share > 0)
+    printf(" | %12.1f %%\n", 100 * share);
+  else
+    printf(knows_clock(run) ? " | %14s\n" : "\n", "-");
+  if (share > 0 && share < SHARE_LEAST)
+    printf("  void: less than %.0f %% of clock x width: the machine was not quiet\n", 100 * SHARE_LEAST);
+  if (share > SHARE_MOST) printf("  error: faster than clock x width\n");
+}
+
 static void print_ceilings(const bench_run *run) {
   printf("memory   buffers of %zu MiB\n", run->effort.memory >> 20);
   printf("clock    %.2f GHz, %s\n\n", 1e-9 * run->clock,
          run->device.type == SLAB_DEVICE_CPU ? "measured" : "as the driver says");
-  printf("%-12s %-32s | %26s | %-5s | %15s\n", "ceiling", "", "best (median, spread)", "unit", "of clock x width");
+  printf("%-12s %-32s | %26s | %-5s%s\n", "ceiling", "", "best (median, spread)", "unit",
+         knows_clock(run) ? " | of clock x width" : "");
   for (int k = 0; k < CEILINGS; k++) {
-    const double share = ceiling_share(run, (ceiling_kind)k);
+    if (run->ceilings[k].times.rounds == 0) continue;
     printf("%-12s %-32s", ceiling_names[k].name, ceiling_names[k].about);
     print_rate(run->ceilings[k].work * ceiling_names[k].scale, &run->ceilings[k].times);
-    printf(" | %-5s | ", ceiling_names[k].unit);
-    if (share > 0)
-      printf("%12.1f %%\n", 100 * share);
-    else
-      printf("%14s\n", "-");
-    if (share > 0 && share < SHARE_LEAST)
-      printf("  void: less than %.0f %% of clock x width: the machine was not quiet\n", 100 * SHARE_LEAST);
-    if (share > SHARE_MOST) printf("  error: faster than clock x width\n");
+    printf(" | %-5s", ceiling_names[k].unit);
+    print_share_of_clock(run, (ceiling_kind)k);
   }
+}
+
+/* Whether kernels were timed alone: casts on the processor have none. */
+static bool times_kernels(const bench_run *run) {
+  for (size_t i = 0; i < run->cell_count; i++)
+    if (run->cells[i].kernel.rounds > 0) return true;
+  return false;
 }
 
 /* How near a call comes to its slowest way. */
@@ -71,7 +91,7 @@ static void print_cell(const bench_run *run, const bench_cell *c) {
     return;
   }
   print_rate(1e-6 * (double)c->rays, &c->host);
-  print_rate(1e-6 * (double)c->rays, &c->kernel);
+  if (times_kernels(run)) print_rate(1e-6 * (double)c->rays, &c->kernel);
   print_share(c);
   printf(" | %-10s | %3.0f %%\n", c->bound, 100 * c->hit_share);
   if (c->share > SHARE_MOST) printf("  %s: faster than its ceiling\n", bench_verdict_names[bench_too_fast(run)]);
@@ -116,6 +136,12 @@ static void print_transfers_head(const bench_run *run, const bench_cell *c) {
          "up, GB/s", "down, GB/s", "ceiling", "of it", "which is");
 }
 
+static void print_columns(const bench_run *run) {
+  printf("%-4s %-9s %8s %-7s %-8s %10s | %26s", "", "shape", "count", "rays", "query", "rays", "host to host, Mrays/s");
+  if (times_kernels(run)) printf(" | %26s", "kernel alone, Mrays/s");
+  printf(" | %8s | %7s | %-10s | %5s\n", "Gtests/s", "ceiling", "bound by", "hits");
+}
+
 static void print_group(const bench_run *run, const bench_cell *first) {
   static const char *const titles[][2] = {{"work", "Workloads"},
                                           {"batch", "Throughput against the size of the batch"},
@@ -126,8 +152,7 @@ static void print_group(const bench_run *run, const bench_cell *first) {
   }
   for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
     if (!strcmp(titles[i][0], first->group)) printf("\n%s\n", titles[i][1]);
-  printf("%-4s %-9s %8s %-7s %-8s %10s | %26s | %26s | %8s | %7s | %-10s | %5s\n", "", "shape", "count", "rays",
-         "query", "rays", "host to host, Mrays/s", "kernel alone, Mrays/s", "Gtests/s", "ceiling", "bound by", "hits");
+  print_columns(run);
 }
 
 void bench_print(const bench_run *run) {
@@ -142,13 +167,12 @@ void bench_print(const bench_run *run) {
       print_cell(run, c);
   }
   if (run->cell_count == 0) return;
-  fputs(
-      "\nA ceiling bounds a cast where it alone asks for 40 % of the time; casts of which none does wait for memory's\n"
-      "answers and for one step after the other. The kernel alone is that of slab_enqueue, which takes rays through a\n"
-      "tree one by one. A sample of each cast's answers was held against the CPU reference, and those of all its "
-      "rounds\n"
-      "against each other.\n",
-      stdout);
+  puts(
+      "\nA ceiling bounds a cast that would need 40 % of its time for that alone. Otherwise latency bounds it: that "
+      "of\n"
+      "memory, and of steps that follow each other. Of each cast a sample of answers is checked against the CPU\n"
+      "reference, and the answers of all rounds against each other.");
+  if (times_kernels(run)) puts("The kernel alone is slab_enqueue's. It takes rays through a tree one by one.");
 }
 
 /* ---- files ------------------------------------------------------------------ */

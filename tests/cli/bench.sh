@@ -10,9 +10,9 @@ ceilings=(add-mul min-max slab-test memory-read memory-copy launch)
 rate='[0-9.]+ \( *[0-9.]+, +[0-9]+%\)'
 if [[ -n $flip ]]; then
   ceilings+=(upload download)
-  platform='' alone=$rate
+  platform='' alone=" +$rate \\|"
 else
-  platform='Slabcast processor' alone=-
+  platform='Slabcast processor' alone='' # no kernels without the call, and no column for them
 fi
 
 # ---- a run ----
@@ -28,7 +28,7 @@ rows=("flat boxes +1000 random +closest +10000 | [0-9.]+ | +[0-9.]+ % " "tree bo
   "tree triangles +9788 random +closest +16384 | +- | +- ")
 for row in "${rows[@]}"; do
   IFS='|' read -r what tests share <<<"$row"
-  grep -qE "^$what\| +$rate \| +$alone \| +$tests\|$share\| (arithmetic|memory|launch|waiting) +\| +[0-9]+ %$" out ||
+  grep -qE "^$what\| +$rate \|$alone +$tests\|$share\| (arithmetic|memory|launch|latency) +\| +[0-9]+ %$" out ||
     fail "no row \"$what\": $(cat out)"
 done
 [[ $(grep -c '"layout"' a.json) == 10 ]] || fail "not 10 casts in the JSON"
