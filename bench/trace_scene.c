@@ -46,7 +46,7 @@ static bool read_generated(const char *name, uint32_t count, uint64_t seed, scen
 static bool read_file(const char *path, scene_geometry *out) {
   char error[256];
   mesh_data mesh;
-  if (mesh_read(path, &(mesh_options){.one_geometry = true}, &mesh, error, sizeof error) != 0) {
+  if (mesh_read(path, &(mesh_options){.one_geometry = true, .numbers = MESH_FLOATS}, &mesh, error, sizeof error) != 0) {
     fprintf(stderr, "bench: %s\n", error);
     return false;
   }

@@ -85,7 +85,7 @@ slab_test(test_polygon geometry/test_polygon.c ${PROJECT_SOURCE_DIR}/program/mes
 target_include_directories(test_polygon PRIVATE ${PROJECT_SOURCE_DIR})
 
 # The program's own readers of mesh files.
-set(mesh_reader_sources scan.c obj.c ply.c stl.c off.c lwob.c builder.c polygon.c mesh_pipe.c ../io/text.c ../io/decimal.c ../os/${slab_os}.c)
+set(mesh_reader_sources scan.c obj.c ply.c stl.c off.c lwob.c builder.c points.c polygon.c mesh_pipe.c ../io/text.c ../io/decimal.c ../os/${slab_os}.c)
 list(TRANSFORM mesh_reader_sources PREPEND ${PROJECT_SOURCE_DIR}/program/mesh/)
 slab_test(test_readers meshes/test_readers.c ${mesh_reader_sources} HOST_ONLY)
 target_include_directories(test_readers PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/host)

@@ -176,8 +176,9 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
 /* ---- meshes and generated scenes ------------------------------------------- */
 
 static int load_mesh(const scene_item *item, const scene_target *to, double *worst_rounding) {
-  const scene_mesh_target mesh = {to->context,        to->scene,          &to->build,           item->mask,
-                                  &to->source->rules, &to->source->parts, &to->source->outputs, to->source->seen};
+  const scene_mesh_target mesh = {
+      to->context,          to->scene,        &to->build,  item->mask, &to->source->rules, &to->source->parts,
+      &to->source->outputs, to->source->seen, MESH_FLOATS, NULL};
   return scene_mesh_add(item->value, &to->source->meshes, &mesh, worst_rounding);
 }
 
@@ -241,8 +242,8 @@ static int load_model(const scene_item *item, const scene_target *to, slab_scene
   if (status != SLAB_OK) return complain_status(status, name_of(item->of));
   mesh_options options = to->source->meshes;
   options.one_geometry = true; /* each place has one id */
-  const scene_mesh_target mesh = {to->context, *model, &to->build,           0,
-                                  NULL,        NULL,   &to->source->outputs, to->source->seen};
+  const scene_mesh_target mesh = {to->context,          *model,           &to->build,  0,   NULL, NULL,
+                                  &to->source->outputs, to->source->seen, MESH_FLOATS, NULL};
   const int code = scene_mesh_add(item->of, &options, &mesh, worst_rounding);
   if (code == EXIT_DONE) status = slab_scene_commit(*model, &to->build);
   return status == SLAB_OK ? code : complain_status(status, name_of(item->of));

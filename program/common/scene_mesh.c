@@ -61,16 +61,34 @@ typedef struct adding {
   const scene_mesh_target *to;
   const mesh_data *mesh;
   uint32_t *renamed; /* of each vertex of the mesh: its index in the part + 1; 0: not in it. All 0 between parts. */
-  float *vertices;
+  void *vertices;    /* as the mesh has them */
   uint32_t *indices;
+  float *places; /* of a mesh of floats, rounded */
 } adding;
+
+static bool is_double(const mesh_data *mesh) { return mesh->vertices64 != NULL; }
+static size_t vertex_bytes(const mesh_data *mesh) { return 3 * (is_double(mesh) ? sizeof(double) : sizeof(float)); }
+
+/* The vertices of a mesh, as it has them. */
+static const char *vertices_of(const mesh_data *mesh) {
+  return is_double(mesh) ? (const char *)mesh->vertices64 : (const char *)mesh->vertices;
+}
+
+/* Places as floats; NULL if out of memory. */
+static float *rounded_places(const mesh_data *mesh) {
+  const size_t count = (size_t)mesh->place_count * MESH_PLACE;
+  float *rounded = malloc((count + 1) * sizeof *rounded);
+  for (size_t i = 0; rounded && i < count; i++) rounded[i] = (float)mesh->places[i];
+  return rounded;
+}
 
 /* What extract needs, where there are several parts. */
 static bool make_room(adding *a) {
   const size_t vertices = a->mesh->vertex_count, triangles = a->mesh->triangle_count;
+  if (a->places == NULL) return false;
   if (a->mesh->part_count == 1) return true;
   a->renamed = calloc(vertices + 1, sizeof *a->renamed);
-  a->vertices = malloc((vertices + 1) * 3 * sizeof *a->vertices);
+  a->vertices = malloc((vertices + 1) * vertex_bytes(a->mesh));
   a->indices = malloc((triangles + 1) * 3 * sizeof *a->indices);
   return a->renamed && a->vertices && a->indices;
 }
@@ -79,14 +97,19 @@ static bool make_room(adding *a) {
 static slab_mesh extract(const adding *a, const uint32_t *triangles, uint32_t count) {
   if (a->mesh->part_count == 1)
     return (slab_mesh){.vertices = a->mesh->vertices,
+                       .vertices64 = a->mesh->vertices64,
                        .vertex_count = a->mesh->vertex_count,
                        .indices = triangles,
                        .triangle_count = count};
-  slab_mesh part = {.vertices = a->vertices, .indices = a->indices, .triangle_count = count};
+  const size_t bytes = vertex_bytes(a->mesh);
+  slab_mesh part = {.vertices = is_double(a->mesh) ? NULL : a->vertices,
+                    .vertices64 = is_double(a->mesh) ? a->vertices : NULL,
+                    .indices = a->indices,
+                    .triangle_count = count};
   for (size_t i = 0; i < (size_t)count * 3; i++) {
     const uint32_t vertex = triangles[i];
     if (a->renamed[vertex] == 0) {
-      memcpy(a->vertices + 3 * (size_t)part.vertex_count, a->mesh->vertices + 3 * (size_t)vertex, 3 * sizeof(float));
+      memcpy((char *)a->vertices + part.vertex_count * bytes, vertices_of(a->mesh) + vertex * bytes, bytes);
       a->renamed[vertex] = ++part.vertex_count;
     }
     a->indices[i] = a->renamed[vertex] - 1;
@@ -108,17 +131,24 @@ static slab_status add_alone(const adding *a, const slab_mesh *mesh, const char 
   return tell_part(a, geometry, options.mask, mesh->triangle_count, name) ? SLAB_OUT_OF_MEMORY : SLAB_OK;
 }
 
-/* Adds the places of a model, those in a row with equal masks by one call. *name: the first one's; then behind the last
- * one's. */
-static slab_status add_places(const adding *a, slab_scene *model, uint32_t triangles, const float *places,
-                              uint32_t count, const char **name) {
+static slab_status add_run(const adding *a, slab_scene *model, size_t first, uint32_t count,
+                           const slab_geometry_options *options, uint32_t *geometry) {
+  const size_t at = first * MESH_PLACE;
+  return is_double(a->mesh)
+             ? slab_scene_add_instances64(a->to->scene, model, a->mesh->places + at, count, options, geometry)
+             : slab_scene_add_instances(a->to->scene, model, a->places + at, count, options, geometry);
+}
+
+/* Adds `count` places of a model from this one on, those in a row with equal masks by one call. *name: the first one's;
+ * then behind the last one's. */
+static slab_status add_places(const adding *a, slab_scene *model, uint32_t triangles, size_t place, uint32_t count,
+                              const char **name) {
   for (uint32_t first = 0, end = 0; first < count; first = end) {
     const char *next = *name;
     const slab_geometry_options options = {.mask = mask_of(a->to, next)};
     uint32_t geometry = 0;
     for (end = first; end < count && mask_of(a->to, next) == options.mask; end++) next += strlen(next) + 1;
-    const slab_status status = slab_scene_add_instances(a->to->scene, model, places + (size_t)first * MESH_PLACE,
-                                                        end - first, &options, &geometry);
+    const slab_status status = add_run(a, model, place + first, end - first, &options, &geometry);
     if (status != SLAB_OK) return status;
     for (; *name < next; *name += strlen(*name) + 1)
       if (tell_part(a, geometry++, options.mask, triangles, *name)) return SLAB_OUT_OF_MEMORY;
@@ -136,7 +166,7 @@ static slab_status add_model(const adding *a, const slab_mesh *mesh, slab_scene 
 static slab_status add_parts(const adding *a) {
   const mesh_data *mesh = a->mesh;
   const uint32_t *triangles = mesh->indices;
-  const float *places = mesh->places;
+  size_t place = 0;
   const char *name = mesh->names;
   slab_status status = SLAB_OK;
   for (const mesh_part *part = mesh->parts; part < mesh->parts + mesh->part_count && status == SLAB_OK; part++) {
@@ -147,11 +177,11 @@ static slab_status add_parts(const adding *a) {
     } else {
       slab_scene *model = NULL;
       status = add_model(a, &extracted, &model);
-      if (status == SLAB_OK) status = add_places(a, model, part->triangle_count, places, part->place_count, &name);
+      if (status == SLAB_OK) status = add_places(a, model, part->triangle_count, place, part->place_count, &name);
       slab_scene_destroy(model); /* the scene retains it */
     }
     triangles += (size_t)part->triangle_count * 3;
-    places += (size_t)part->place_count * MESH_PLACE;
+    place += part->place_count;
   }
   return status;
 }
@@ -181,11 +211,16 @@ static void tell_facts(const char *name, const mesh_facts *facts, const mesh_opt
              plural(facts->dropped, "face was", "faces were"), facts->first_dropped);
 }
 
-static void digest_mesh(digest *seen, const mesh_data *mesh) {
-  digest_add(seen, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof *mesh->vertices);
+/* As it is added; places: the rounded ones. */
+static void digest_mesh(digest *seen, const mesh_data *mesh, const float *places) {
+  const size_t numbers = (size_t)mesh->place_count * MESH_PLACE;
+  digest_add(seen, vertices_of(mesh), mesh->vertex_count * vertex_bytes(mesh));
   digest_add(seen, mesh->indices, (size_t)mesh->triangle_count * 3 * sizeof *mesh->indices);
   digest_add(seen, mesh->parts, mesh->part_count * sizeof *mesh->parts);
-  digest_add(seen, mesh->places, (size_t)mesh->place_count * MESH_PLACE * sizeof *mesh->places);
+  if (is_double(mesh))
+    digest_add(seen, mesh->places, numbers * sizeof *mesh->places);
+  else
+    digest_add(seen, places, numbers * sizeof *places);
 }
 
 /* A mesh file may name others, as glTF does, that an output would replace. */
@@ -197,26 +232,33 @@ static int spare_files(const mesh_data *mesh, const scene_outputs *outputs) {
   return 0;
 }
 
+static slab_status add_mesh(const mesh_data *mesh, const scene_mesh_target *to) {
+  adding a = {.to = to, .mesh = mesh, .places = rounded_places(mesh)};
+  const bool has_room = make_room(&a);
+  if (has_room) digest_mesh(to->seen, mesh, a.places);
+  const slab_status status = has_room ? add_parts(&a) : SLAB_OUT_OF_MEMORY;
+  free(a.renamed);
+  free(a.vertices);
+  free(a.indices);
+  free(a.places);
+  return status;
+}
+
 int scene_mesh_add(const char *path, const mesh_options *options, const scene_mesh_target *to, double *worst_rounding) {
   mesh_data mesh;
   char error[1024];
+  mesh_options wanted = *options;
   const char *name = strcmp(path, "-") != 0 ? path : "standard input";
-  if (mesh_read(path, options, &mesh, error, sizeof error) != 0) {
+  wanted.numbers = to->numbers;
+  if (mesh_read(path, &wanted, &mesh, error, sizeof error) != 0) {
     complain("%s", error);
     return EXIT_FAILED;
   }
   tell_facts(name, &mesh.facts, options);
-  digest_mesh(to->seen, &mesh);
   *worst_rounding = mesh.facts.worst_rounding;
-  if (spare_files(&mesh, to->outputs) != 0) {
-    mesh_free(&mesh);
-    return EXIT_FAILED;
-  }
-  adding a = {.to = to, .mesh = &mesh};
-  const slab_status status = make_room(&a) ? add_parts(&a) : SLAB_OUT_OF_MEMORY;
-  free(a.renamed);
-  free(a.vertices);
-  free(a.indices);
+  if (to->in_double && is_double(&mesh)) *to->in_double = true;
+  const int unspared = spare_files(&mesh, to->outputs);
+  const slab_status status = unspared ? SLAB_OK : add_mesh(&mesh, to);
   mesh_free(&mesh);
-  return status == SLAB_OK ? EXIT_DONE : complain_status(status, name);
+  return unspared ? EXIT_FAILED : status == SLAB_OK ? EXIT_DONE : complain_status(status, name);
 }

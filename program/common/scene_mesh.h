@@ -56,10 +56,12 @@ typedef struct scene_mesh_target {
   scene_parts *parts;              /* parts with a name are added; NULL: nobody asks */
   const scene_outputs *outputs;    /* which no file that the mesh file names may be */
   digest *seen;                    /* all that is added goes through it; NULL: nobody asks */
+  mesh_numbers numbers;            /* what coordinates become, whatever the options say */
+  bool *in_double;                 /* becomes true where they became doubles; NULL: nobody asks */
 } scene_mesh_target;
 
 /* Reads the file and adds it. Returns an exit code; errors, and what the file says of itself, are printed.
- * *worst_rounding: the largest distance that rounding to float moved a coordinate. */
+ * *worst_rounding: the largest distance that rounding to float moved a coordinate; 0 where all are doubles. */
 int scene_mesh_add(const char *path, const mesh_options *, const scene_mesh_target *, double *worst_rounding);
 
 #endif

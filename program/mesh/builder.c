@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "program/mesh/points.h"
 #include "program/mesh/polygon.h"
 
 enum { WRONG_MAX = 300, NAME_BYTES = 120, DROPPED_MAX = sizeof(((mesh_facts *)0)->first_dropped) - 1 };
@@ -16,8 +17,8 @@ static const char no_memory[] = "more triangles than fit in memory or in a geome
 
 /* A vertex of the list that faces name. */
 typedef struct list_vertex {
-  float point[3];
-  uint32_t shared; /* its index among the shared ones + 1; 0: no face has named it */
+  uint32_t shared;  /* its index among the shared ones + 1; 0: no face has named it */
+  uint32_t point[]; /* as in a point_set */
 } list_vertex;
 
 /* Open addressing, at most half full: an index + 1; 0: free. */
@@ -30,17 +31,19 @@ struct mesh_builder {
   mesh_options options;
   mesh_data mesh;
   char wrong[WRONG_MAX];
-  size_t vertex_capacity, triangle_capacity, part_capacity, place_capacity, name_capacity, file_capacity;
+  size_t triangle_capacity, part_capacity, place_capacity, name_capacity, file_capacity;
   uint32_t *part_of;   /* of each triangle */
   uint32_t *part_name; /* of each part: where its names begin in mesh.names */
   uint32_t part;       /* to which faces go */
-  slots positions, groups;
-  list_vertex *list;
+  slots groups;
+  point_set vertices; /* the mesh's */
+  uint32_t *list;     /* of list_vertex */
   size_t list_count, list_capacity;
   double turn[MESH_PLACE];  /* what the options ask for */
   double place[MESH_PLACE]; /* of the vertices to come, turned */
   bool turned, moved, mirrored;
-  float *corners; /* room for the largest face so far: positions, shared vertices, triangles */
+  float *corners;      /* room for the largest face so far: positions, shared vertices, triangles */
+  double seen_from[3]; /* its positions are */
   uint32_t *shared, *triangles;
   size_t corner_capacity;
   uint64_t faces;
@@ -116,46 +119,6 @@ static uint64_t mix(uint64_t hash, uint32_t bits) {
   return hash ^ hash >> 29;
 }
 
-/* ---- vertices shared by position ---------------------------------------------- */
-
-/* The entry of the vertex with these bits, or the free entry for it. */
-static uint32_t *find_position(const mesh_builder *b, const float p[3]) {
-  uint64_t hash = 0;
-  for (int k = 0; k < 3; k++) {
-    uint32_t bits;
-    memcpy(&bits, &p[k], sizeof bits);
-    hash = mix(hash, bits);
-  }
-  const slots *positions = &b->positions;
-  size_t i = (size_t)hash & (positions->count - 1);
-  while (positions->at[i] != 0 && memcmp(b->mesh.vertices + 3 * (size_t)(positions->at[i] - 1), p, 3 * sizeof *p) != 0)
-    i = (i + 1) & (positions->count - 1);
-  return &positions->at[i];
-}
-
-static int grow_positions(mesh_builder *b) {
-  if (grow(b, &b->mesh.vertices, &b->vertex_capacity, b->mesh.vertex_count, 3 * sizeof(float)) != 0) return -1;
-  if (b->positions.count == 2 * b->vertex_capacity) return 0;
-  free(b->positions.at);
-  b->positions = (slots){calloc(2 * b->vertex_capacity, sizeof(uint32_t)), 2 * b->vertex_capacity};
-  if (b->positions.at == NULL) return mesh_builder_refuse(b, "%s", no_memory);
-  for (uint32_t i = 0; i < b->mesh.vertex_count; i++) *find_position(b, b->mesh.vertices + 3 * (size_t)i) = i + 1;
-  return 0;
-}
-
-static int share_vertex(mesh_builder *b, list_vertex *vertex) {
-  if (vertex->shared != 0) return 0;
-  if (b->mesh.vertex_count == most_per_geometry) return mesh_builder_refuse(b, "%s", no_memory);
-  if (grow_positions(b) != 0) return -1;
-  uint32_t *slot = find_position(b, vertex->point);
-  if (*slot == 0) {
-    memcpy(b->mesh.vertices + 3 * (size_t)b->mesh.vertex_count, vertex->point, sizeof vertex->point);
-    *slot = ++b->mesh.vertex_count;
-  }
-  vertex->shared = *slot;
-  return 0;
-}
-
 /* ---- places ------------------------------------------------------------------- */
 
 void mesh_place_multiply(const double a[MESH_PLACE], const double b[MESH_PLACE], double out[MESH_PLACE]) {
@@ -199,16 +162,33 @@ void mesh_builder_list(mesh_builder *b, const double *place) {
 
 /* ---- the list of vertices ------------------------------------------------------- */
 
+void mesh_builder_lost(mesh_builder *b, double distance) {
+  if (distance > b->mesh.facts.worst_rounding) b->mesh.facts.worst_rounding = distance;
+}
+
+static void note_rounding(mesh_builder *b, double wide, float narrow) {
+  if (isfinite(narrow)) mesh_builder_lost(b, fabs((double)narrow - wide));
+}
+
+static int share_vertex(mesh_builder *b, list_vertex *vertex) {
+  if (vertex->shared != 0) return 0;
+  if (b->vertices.count == most_per_geometry || points_share(&b->vertices, vertex->point, &vertex->shared) != 0)
+    return mesh_builder_refuse(b, "%s", no_memory);
+  vertex->shared++;
+  return 0;
+}
+
+static size_t list_words(const mesh_builder *b) { return sizeof(list_vertex) / sizeof *b->list + b->vertices.words; }
+
+static list_vertex *list_at(const mesh_builder *b, size_t i) { return (list_vertex *)(b->list + i * list_words(b)); }
+
 static int append_vertex(mesh_builder *b, const double wide[3], const float narrow[3]) {
   if (b->list_count == UINT32_MAX) return mesh_builder_refuse(b, "%s", no_memory);
-  if (grow(b, &b->list, &b->list_capacity, b->list_count, sizeof *b->list) != 0) return -1;
-  list_vertex *vertex = &b->list[b->list_count++];
+  if (grow(b, &b->list, &b->list_capacity, b->list_count, list_words(b) * sizeof *b->list) != 0) return -1;
+  list_vertex *vertex = list_at(b, b->list_count++);
   vertex->shared = 0;
-  for (int k = 0; k < 3; k++) {
-    const double moved = fabs((double)narrow[k] - wide[k]);
-    vertex->point[k] = narrow[k] + 0.0f; /* -0 and 0 are the same position */
-    if (moved > b->mesh.facts.worst_rounding && isfinite(narrow[k])) b->mesh.facts.worst_rounding = moved;
-  }
+  point_put(b->vertices.words, vertex->point, wide, narrow);
+  for (int k = 0; k < 3 && !mesh_builder_is_double(b); k++) note_rounding(b, wide[k], narrow[k]);
   return 0;
 }
 
@@ -259,9 +239,16 @@ static int add_triangle(mesh_builder *b, uint32_t i, uint32_t j, uint32_t k) {
   return 0;
 }
 
-static bool is_valid(const float p[3]) {
-  const float most = 0x1p60f;
-  return fabsf(p[0]) <= most && fabsf(p[1]) <= most && fabsf(p[2]) <= most; /* false for NaN */
+/* Doubles that float makes valid are: a file is not refused for its doubles alone. */
+static bool is_valid(const double p[3]) {
+  const float x = (float)p[0], y = (float)p[1], z = (float)p[2], most = 0x1p60f;
+  return fabsf(x) <= most && fabsf(y) <= most && fabsf(z) <= most; /* false for NaN */
+}
+
+/* A corner for polygon_split. Doubles are so near to each other that they are seen from the face's first corner. */
+static void put_corner(mesh_builder *b, size_t i, const double p[3]) {
+  if (i == 0) memcpy(b->seen_from, mesh_builder_is_double(b) ? p : (const double[]){0, 0, 0}, sizeof b->seen_from);
+  for (int k = 0; k < 3; k++) b->corners[3 * i + (size_t)k] = (float)(p[k] - b->seen_from[k]);
 }
 
 /* Looks corners up. Returns 1 if the face is to be dropped, and -1 if it is an error. */
@@ -272,14 +259,15 @@ static int gather_corners(mesh_builder *b, const uint32_t *corners, size_t n) {
     if (corner >= b->list_count)
       return mesh_builder_drop_face(b, "face %llu names vertex %u, and there %s %zu (counted from 0)", face, corner,
                                     plural(b->list_count, "is", "are"), b->list_count);
-    list_vertex *vertex = &b->list[corner];
-    const float *p = vertex->point;
+    list_vertex *vertex = list_at(b, corner);
+    double p[3];
+    point_get(b->vertices.words, vertex->point, p);
     if (!is_valid(p))
       return mesh_builder_drop_face(
-          b, "face %llu: vertex %u (%g, %g, %g) is NaN, infinite or beyond 2^60 (counted from 0)", face, corner,
-          (double)p[0], (double)p[1], (double)p[2]);
+          b, "face %llu: vertex %u (%g, %g, %g) is NaN, infinite or beyond 2^60 (counted from 0)", face, corner, p[0],
+          p[1], p[2]);
     if (share_vertex(b, vertex) != 0) return -1;
-    memcpy(b->corners + 3 * i, p, sizeof vertex->point);
+    if (n > 3) put_corner(b, i, p); /* a triangle is not split */
     b->shared[i] = vertex->shared - 1;
   }
   return 0;
@@ -343,6 +331,7 @@ int mesh_builder_part(mesh_builder *b, const char *name) {
 }
 
 bool mesh_builder_is_one(const mesh_builder *b) { return b->options.one_geometry; }
+bool mesh_builder_is_double(const mesh_builder *b) { return b->options.numbers == MESH_DOUBLES; }
 
 int mesh_builder_placed_part(mesh_builder *b) {
   b->list_count = 0;
@@ -353,10 +342,11 @@ int mesh_builder_placed_part(mesh_builder *b) {
 int mesh_builder_add_place(mesh_builder *b, const double place[MESH_PLACE], const char *name) {
   double turned[MESH_PLACE];
   if (b->mesh.place_count == most_per_geometry) return mesh_builder_refuse(b, "%s", no_memory);
-  if (grow(b, &b->mesh.places, &b->place_capacity, b->mesh.place_count, MESH_PLACE * sizeof(float)) != 0) return -1;
+  if (grow(b, &b->mesh.places, &b->place_capacity, b->mesh.place_count, sizeof turned) != 0) return -1;
   mesh_place_multiply(b->turn, place, turned);
-  for (int k = 0; k < MESH_PLACE; k++)
-    b->mesh.places[(size_t)b->mesh.place_count * MESH_PLACE + (size_t)k] = (float)turned[k];
+  for (const double *at = turned + 3; at < turned + MESH_PLACE && !mesh_builder_is_double(b); at += 4)
+    note_rounding(b, *at, (float)*at);
+  memcpy(b->mesh.places + (size_t)b->mesh.place_count * MESH_PLACE, turned, sizeof turned);
   b->mesh.place_count++;
   b->mesh.parts[b->part].place_count++;
   return append_name(b, name);
@@ -464,6 +454,12 @@ int mesh_builder_end(mesh_builder *b, mesh_data *out) {
   if (sort_triangles(b) != 0) return -1;
   remove_empty_parts(b);
   *out = b->mesh;
+  out->vertex_count = b->vertices.count;
+  if (mesh_builder_is_double(b))
+    out->vertices64 = b->vertices.at;
+  else
+    out->vertices = b->vertices.at;
+  b->vertices.at = NULL;
   b->mesh = (mesh_data){0};
   return 0;
 }
@@ -472,6 +468,7 @@ mesh_builder *mesh_builder_create(const mesh_options *options) {
   mesh_builder *b = calloc(1, sizeof *b);
   if (b == NULL) return NULL;
   b->options = *options;
+  b->vertices.words = mesh_builder_is_double(b) ? POINT_OF_DOUBLES : POINT_OF_FLOATS;
   mesh_builder_says(b, 0, 0);
   return b;
 }
@@ -481,8 +478,8 @@ void mesh_builder_destroy(mesh_builder *b) {
   mesh_free(&b->mesh);
   free(b->part_of);
   free(b->part_name);
-  free(b->positions.at);
   free(b->groups.at);
+  points_free(&b->vertices);
   free(b->list);
   free(b->corners);
   free(b->shared);

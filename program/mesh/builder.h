@@ -8,7 +8,7 @@
 #include "base/formatted.h"
 #include "program/mesh/mesh.h"
 
-/* A coordinate of the file as the nearest double and the nearest float. */
+/* A coordinate of the file as the nearest double and the nearest float. Which of them a vertex has, the options say. */
 typedef struct mesh_point {
   double wide[3];
   float narrow[3];
@@ -16,7 +16,7 @@ typedef struct mesh_point {
 
 typedef struct mesh_builder mesh_builder;
 
-/* NULL: out of memory. */
+/* Makes floats, or doubles where the options say MESH_DOUBLES. NULL: out of memory. */
 mesh_builder *mesh_builder_create(const mesh_options *);
 void mesh_builder_destroy(mesh_builder *);
 /* Hands the mesh over; the caller frees it by mesh_free. It is an error that it has no triangles. */
@@ -35,8 +35,11 @@ int mesh_builder_group(mesh_builder *, const char *name);
 /* A part that stands in places alone, at least two: vertices to come are the model's. For nodes.c. */
 int mesh_builder_placed_part(mesh_builder *);
 int mesh_builder_add_place(mesh_builder *, const double place[MESH_PLACE], const char *name);
-/* Whether the options want one geometry. */
+/* Whether the options want one geometry; doubles. */
 bool mesh_builder_is_one(const mesh_builder *);
+bool mesh_builder_is_double(const mesh_builder *);
+/* A number of the file was moved by so much before the builder had it. */
+void mesh_builder_lost(mesh_builder *, double distance);
 
 /* Vertices to come begin a new list, numbered from 0, and are moved by `place` (three rows of 3 x 4; NULL: not). */
 void mesh_builder_list(mesh_builder *, const double *place);

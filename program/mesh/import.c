@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/mesh/far_mesh.h"
 #include "program/mesh/files.h"
 #include "program/mesh/scan.h"
 #include "program/mesh/utf16.h"
@@ -104,7 +105,8 @@ static void translate(mesh_file *file) {
   take_text(file, text, size);
 }
 
-static int read_text(mesh_file *file, mesh_builder *builder) {
+/* Finds out which text it is, and in which format. */
+static int open_text(mesh_file *file, mesh_builder *builder) {
   if (file->size > 2 && !memcmp(file->bytes, "\x1F\x8B", 2))
     return mesh_builder_refuse(builder, "it is packed by gzip; a pipe unpacks it: --mesh <(zcat FILE)");
   if (unpack(file, builder) != 0) return -1;
@@ -112,28 +114,48 @@ static int read_text(mesh_file *file, mesh_builder *builder) {
   if (file->ending == NULL) file->ending = told_by_bytes(file);
   if (file->ending == NULL)
     return mesh_builder_refuse(builder, "its bytes are not those of OBJ, PLY, STL, OFF or glTF");
-  return reader_of(file)(file, builder);
+  return 0;
 }
 
-static int read_file(const char *path, mesh_builder *builder) {
-  mesh_file file = {.path = path, .ending = ending_of(path)};
-  file.named = file.ending != NULL;
-  file.bytes = files_read(path, &file.size);
-  const int failed = file.bytes ? read_text(&file, builder)
-                                : mesh_builder_refuse(builder, "it cannot be read, or there is no memory for it");
-  free(file.bytes);
-  return failed;
+static int open_file(const char *path, mesh_file *file, mesh_builder *builder) {
+  *file = (mesh_file){.path = path, .ending = ending_of(path)};
+  file->named = file->ending != NULL;
+  file->bytes = files_read(path, &file->size);
+  return file->bytes ? open_text(file, builder)
+                     : mesh_builder_refuse(builder, "it cannot be read, or there is no memory for it");
 }
 
-int mesh_import(const char *path, const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
+/* Reads the file, which is opened before where `path` is NULL. */
+static int read_once(const char *path, mesh_file *file, const mesh_options *options, mesh_data *out, char *error,
+                     size_t error_size) {
   mesh_builder *builder = mesh_builder_create(options);
-  *out = (mesh_data){0};
-  if (builder == NULL) {
-    snprintf(error, error_size, "out of memory");
-    return -1;
-  }
-  const int failed = read_file(path, builder) || mesh_builder_end(builder, out);
+  if (builder == NULL) return snprintf(error, error_size, "out of memory"), -1;
+  const int failed =
+      (path && open_file(path, file, builder)) || reader_of(file)(file, builder) || mesh_builder_end(builder, out);
   if (failed) snprintf(error, error_size, "%s", mesh_builder_wrong(builder));
   mesh_builder_destroy(builder);
   return failed ? -1 : 0;
+}
+
+/* Reads the file once more where floats may lose what shows, and keeps doubles where they do. */
+static int read_doubles(mesh_file *file, const mesh_options *options, mesh_data *mesh, char *error, size_t error_size) {
+  mesh_options wanted = *options;
+  mesh_data doubles = {0};
+  wanted.numbers = MESH_DOUBLES;
+  if (options->numbers != MESH_DOUBLES_WHERE_FAR || !far_mesh_may_be(mesh)) return 0;
+  if (read_once(NULL, file, &wanted, &doubles, error, error_size) != 0) return -1;
+  const bool is_far = far_mesh_is(&doubles);
+  mesh_free(is_far ? mesh : &doubles);
+  if (is_far) *mesh = doubles;
+  return 0;
+}
+
+int mesh_import(const char *path, const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
+  mesh_file file = {0};
+  *out = (mesh_data){0};
+  int failed = read_once(path, &file, options, out, error, error_size);
+  if (!failed) failed = read_doubles(&file, options, out, error, error_size);
+  if (failed) mesh_free(out);
+  free(file.bytes);
+  return failed;
 }

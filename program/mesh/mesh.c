@@ -16,26 +16,29 @@ static const char child_option[] = "--import-mesh=";
 enum { ARGUMENT_MAX = 120 };
 
 static void print_options(const mesh_options *options, char argument[ARGUMENT_MAX]) {
-  snprintf(argument, ARGUMENT_MAX, "%s%d,%d,%d,%a,%u", child_option, options->skip_invalid, options->one_geometry,
-           options->up, options->unit, options->seconds);
+  snprintf(argument, ARGUMENT_MAX, "%s%d,%d,%d,%a,%u,%d", child_option, options->skip_invalid, options->one_geometry,
+           options->up, options->unit, options->seconds, (int)options->numbers);
 }
 
 static int parse_options(const char *argument, mesh_options *options) {
-  int skip = 0, one = 0, up = 0;
+  int skip = 0, one = 0, up = 0, numbers = 0;
   const size_t length = strlen(child_option);
   if (strncmp(argument, child_option, length) != 0) return -1;
-  if (sscanf(argument + length, "%d,%d,%d,%la,%u", &skip, &one, &up, &options->unit, &options->seconds) != 5) return -1;
+  if (sscanf(argument + length, "%d,%d,%d,%la,%u,%d", &skip, &one, &up, &options->unit, &options->seconds, &numbers) !=
+      6)
+    return -1;
   options->skip_invalid = skip != 0;
   options->one_geometry = one != 0;
   options->up = (char)up;
+  options->numbers = (mesh_numbers)numbers;
   return 0;
 }
 
 /* Limits of the importer for a file size. Text formats need about 30 bytes of memory per byte of file. 10 MB/s is a
- * fifth of the speed of the slowest importer. The clock on the wall gets ten times as long, because a busy machine must
- * not look like a damaged file. */
+ * fifth of the speed of the slowest importer, and a file whose coordinates are far from 0 is read twice. The clock on
+ * the wall gets ten times as long, because a busy machine must not look like a damaged file. */
 static os_limits limits_for(uint64_t file_bytes, unsigned wanted) {
-  const unsigned seconds = wanted ? wanted : 5 + (unsigned)(file_bytes / 10000000u);
+  const unsigned seconds = wanted ? wanted : 5 + (unsigned)(file_bytes / 5000000u);
   return (os_limits){((uint64_t)1 << 29) + 64 * file_bytes, seconds, 10 * seconds};
 }
 

@@ -10,6 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What coordinates become. */
+typedef enum mesh_numbers {
+  MESH_DOUBLES_WHERE_FAR, /* doubles where floats would lose what shows (program/io/far.h); else floats */
+  MESH_FLOATS,
+  MESH_DOUBLES
+} mesh_numbers;
+
 /* How a file is read. All zero: as it is. */
 typedef struct mesh_options {
   bool skip_invalid; /* faces that cannot be read are dropped and counted; else they are an error */
@@ -18,6 +25,7 @@ typedef struct mesh_options {
   bool up_unasked;   /* no option says so, but the command */
   double unit;       /* in metres: the unit that coordinates shall have, where the file names its own; 0: left alone */
   unsigned seconds;  /* of processor time that the importer may take; 0: by the size of the file */
+  mesh_numbers numbers;
 } mesh_options;
 
 /* A run of triangles: a group, an object or a node of the file. It stands where its vertices are, or, with places,
@@ -29,7 +37,7 @@ typedef struct mesh_part {
 /* What a file says of itself, and what was done to it. */
 typedef struct mesh_facts {
   double unit;           /* of its coordinates, in metres; 0: it says nothing */
-  double worst_rounding; /* the largest distance that rounding to float moved a coordinate */
+  double worst_rounding; /* the largest distance that rounding to float moved a coordinate, or where a place lies */
   uint32_t dropped;      /* faces that skip_invalid dropped */
   char first_dropped[120];
   char warning[120]; /* what is odd about the file, which was read nevertheless; empty: nothing */
@@ -41,10 +49,11 @@ enum { MESH_PLACE = 12 }; /* numbers of a place: three rows of a matrix of 3 x 4
 /* Triangles over shared vertices. Positions with equal values are one vertex, so that neighbours share bit-identical
  * positions. Faces of a part are in file order; polygons are split. */
 typedef struct mesh_data {
-  float *vertices;   /* x, y, z of each vertex */
-  uint32_t *indices; /* three per triangle, all below vertex_count */
-  mesh_part *parts;  /* all triangles and places, in the order of their first face */
-  float *places;
+  float *vertices;    /* x, y, z of each vertex; NULL: vertices64 has them */
+  double *vertices64; /* the same in double; NULL: vertices has them */
+  uint32_t *indices;  /* three per triangle, all below vertex_count */
+  mesh_part *parts;   /* all triangles and places, in the order of their first face */
+  double *places;     /* not rounded */
   char *names; /* of each part without places and of each place, in this order, each ended by NUL; may be empty */
   char *files; /* the other files that were read, each ended by NUL */
   uint32_t vertex_count, triangle_count, part_count, place_count, name_bytes, file_bytes;

@@ -8,14 +8,15 @@
 #include "program/mesh/mesh.h"
 #include "program/os/file.h"
 
-static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '3'};
+static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '4'};
 
 typedef struct pipe_header {
   char magic[8];
   uint64_t vertex_count, triangle_count, part_count, place_count, name_bytes, file_bytes;
+  uint64_t in_double; /* 1: vertices64 is sent; 0: vertices */
   mesh_facts facts;
   uint64_t message_size; /* not 0: an error message of this many bytes, and no mesh */
-  uint64_t checksum;     /* checksum of the data that follows */
+  uint64_t checksum;     /* of in_double, facts and the data that follows */
 } pipe_header;
 
 /* FNV-1a. It detects incomplete or corrupted data from a failing child. */
@@ -26,6 +27,11 @@ static uint64_t checksum(uint64_t hash, const void *data, size_t size) {
 }
 
 static const uint64_t checksum_start = 0xcbf29ce484222325u;
+
+static uint64_t checksum_of(const pipe_header *header) {
+  const uint64_t sum = checksum(checksum_start, &header->in_double, sizeof header->in_double);
+  return checksum(sum, &header->facts, sizeof header->facts);
+}
 
 static int write_all(int fd, const void *data, size_t size) {
   const char *at = data;
@@ -57,11 +63,16 @@ typedef struct array {
   size_t bytes;
 } array;
 
+static size_t bytes_of_vertex(const pipe_header *header) {
+  return 3 * (header->in_double ? sizeof(double) : sizeof(float));
+}
+
 static void arrays_of(const pipe_header *header, mesh_data *mesh, array arrays[ARRAYS]) {
-  arrays[0] = (array){(void **)&mesh->vertices, (size_t)header->vertex_count * 3 * sizeof(float)};
+  void **vertices = header->in_double ? (void **)&mesh->vertices64 : (void **)&mesh->vertices;
+  arrays[0] = (array){vertices, (size_t)header->vertex_count * bytes_of_vertex(header)};
   arrays[1] = (array){(void **)&mesh->indices, (size_t)header->triangle_count * 3 * sizeof(uint32_t)};
   arrays[2] = (array){(void **)&mesh->parts, (size_t)header->part_count * sizeof(mesh_part)};
-  arrays[3] = (array){(void **)&mesh->places, (size_t)header->place_count * MESH_PLACE * sizeof(float)};
+  arrays[3] = (array){(void **)&mesh->places, (size_t)header->place_count * MESH_PLACE * sizeof(double)};
   arrays[4] = (array){(void **)&mesh->names, (size_t)header->name_bytes};
   arrays[5] = (array){(void **)&mesh->files, (size_t)header->file_bytes};
 }
@@ -78,9 +89,10 @@ int mesh_send(int fd, const mesh_data *mesh) {
   header.place_count = mesh->place_count;
   header.name_bytes = mesh->name_bytes;
   header.file_bytes = mesh->file_bytes;
+  header.in_double = mesh->vertices64 != NULL;
   memcpy(&header.facts, &mesh->facts, sizeof header.facts);
   arrays_of(&header, &data, arrays);
-  header.checksum = checksum(checksum_start, &header.facts, sizeof header.facts);
+  header.checksum = checksum_of(&header);
   for (int i = 0; i < ARRAYS; i++) header.checksum = checksum(header.checksum, *arrays[i].place, arrays[i].bytes);
   if (write_all(fd, &header, sizeof header) != 0) return -1;
   for (int i = 0; i < ARRAYS; i++)
@@ -143,10 +155,11 @@ static int check_header(const pipe_header *header, uint64_t max_bytes, char *err
   } else if (header->triangle_count > most || header->vertex_count > most) {
     snprintf(error, error_size, "%s are more than the 2^32 - 16 that fit in a geometry", counts);
   } else if (header->part_count > most || header->place_count > most || header->name_bytes > most ||
-             header->file_bytes > most) {
+             header->file_bytes > most || header->in_double > 1) {
     snprintf(error, error_size, "the importer sent something else than a mesh");
-  } else if ((header->triangle_count + header->vertex_count) * 12 + header->part_count * sizeof(mesh_part) +
-                 header->place_count * MESH_PLACE * sizeof(float) + header->name_bytes + header->file_bytes >
+  } else if (header->triangle_count * 12 + header->vertex_count * bytes_of_vertex(header) +
+                 header->part_count * sizeof(mesh_part) + header->place_count * MESH_PLACE * sizeof(double) +
+                 header->name_bytes + header->file_bytes >
              max_bytes) {
     snprintf(error, error_size, "%s are more than the importer had memory for", counts);
   } else {
@@ -160,7 +173,7 @@ static int receive_arrays(int fd, const pipe_header *header, mesh_data *out, cha
   array arrays[ARRAYS];
   char beyond, counts[COUNTS_MAX];
   bool whole = true;
-  uint64_t sum = checksum(checksum_start, &header->facts, sizeof header->facts);
+  uint64_t sum = checksum_of(header);
   arrays_of(header, out, arrays);
   for (int i = 0; i < ARRAYS && whole; i++) {
     void *data = malloc(arrays[i].bytes + 1);
@@ -242,6 +255,7 @@ int mesh_receive(int fd, uint64_t max_bytes, mesh_data *out, char *error, size_t
 
 void mesh_free(mesh_data *mesh) {
   free(mesh->vertices);
+  free(mesh->vertices64);
   free(mesh->indices);
   free(mesh->parts);
   free(mesh->places);

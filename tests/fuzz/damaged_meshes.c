@@ -126,7 +126,7 @@ static int open_files(void) {
 /* ---- reading ---- */
 
 static void is_sound(const mesh_data *mesh) {
-  claim(mesh->triangle_count > 0 && mesh->vertices != NULL && mesh->indices != NULL);
+  claim(mesh->triangle_count > 0 && (mesh->vertices == NULL) != (mesh->vertices64 == NULL) && mesh->indices != NULL);
   for (size_t i = 0; i < (size_t)mesh->triangle_count * 3; i++) claim(mesh->indices[i] < mesh->vertex_count);
 }
 

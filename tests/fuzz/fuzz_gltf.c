@@ -15,15 +15,18 @@ static void is_sound(const mesh_data *mesh) {
   claim(triangles == mesh->triangle_count && places == mesh->place_count);
   for (size_t i = 0; i < (size_t)mesh->triangle_count * 3; i++) {
     claim(mesh->indices[i] < mesh->vertex_count);
-    for (int k = 0; k < 3; k++) claim(fabsf(mesh->vertices[3 * (size_t)mesh->indices[i] + (size_t)k]) <= 0x1p60f);
+    for (size_t k = 3 * (size_t)mesh->indices[i], end = k + 3; k < end; k++)
+      claim(fabsf(mesh->vertices ? mesh->vertices[k] : (float)mesh->vertices64[k]) <= 0x1p60f);
   }
 }
 
 /* The first byte says how the file is read. */
 long fuzz_one(const uint8_t *data, size_t size) {
   if (size == 0) return FUZZ_REFUSED;
-  const mesh_options options = {
-      .skip_invalid = data[0] & 1, .one_geometry = (data[0] & 2) != 0, .up = data[0] & 4 ? 'z' : 0};
+  const mesh_options options = {.skip_invalid = data[0] & 1,
+                                .one_geometry = (data[0] & 2) != 0,
+                                .up = data[0] & 4 ? 'z' : 0,
+                                .numbers = data[0] & 8 ? MESH_DOUBLES : MESH_FLOATS};
   mesh_file file = {.path = "/nowhere/made.gltf", .ending = "gltf", .named = true, .size = size - 1};
   mesh_builder *builder = mesh_builder_create(&options);
   mesh_data mesh = {0};

@@ -2,7 +2,8 @@
  *  - r: the stream itself;
  *  - m: a mesh that a sound child sends: vertices, triangles, then a position and a mask to flip one byte of the
  *    stream with, the bytes of the coordinates, and one byte per index, all reused cyclically;
- *  - p: the same with parts: their number, places and bytes of names after the mask, then triangles and places of each,
+ *  - d: the same with coordinates in double;
+ *  - p: as m, with parts: their number, places and bytes of names after the mask, then triangles and places of each,
  *    and the names; at the end the bytes of the names of files, and these;
  *  - e: a message of a child that failed. */
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 #include "fuzz.h"
 #include "program/mesh/mesh.h"
 
-enum { STREAM_MAX = 8192, BYTES_MAX = 1 << 16 };
+enum { STREAM_MAX = 16384, BYTES_MAX = 1 << 16 };
 
 typedef struct reader {
   const uint8_t *at, *end;
@@ -31,10 +32,11 @@ static long receive(const uint8_t *stream, size_t size, mesh_data *mesh, char er
   close(fd);
   claim(memchr(error, '\0', 200) != NULL);
   if (failed) {
-    claim(mesh->vertices == NULL && mesh->indices == NULL && mesh->triangle_count == 0);
+    claim(mesh->vertices == NULL && mesh->vertices64 == NULL && mesh->indices == NULL && mesh->triangle_count == 0);
     claim(error[0] != '\0' || size == 0);
     return FUZZ_REFUSED;
   }
+  claim((mesh->vertices == NULL) != (mesh->vertices64 == NULL));
   for (size_t i = 0; i < (size_t)mesh->triangle_count * 3; i++) claim(mesh->indices[i] < mesh->vertex_count);
   return (long)mesh->triangle_count;
 }
@@ -65,15 +67,25 @@ static void make_parts(mesh_data *mesh, bool in_parts, reader *r) {
   for (uint32_t i = 0; in_parts && i < mesh->name_bytes; i++) mesh->names[i] = (char)next_byte(r);
 }
 
-static mesh_data make_mesh(uint32_t vertices, uint32_t triangles, bool in_parts, reader *r) {
-  mesh_data mesh = {.vertices = calloc(3 * vertices + 1, sizeof(float)),
+/* The bytes of the coordinates. */
+static size_t coordinates_of(const mesh_data *mesh, uint8_t **bytes) {
+  *bytes = mesh->vertices64 ? (uint8_t *)mesh->vertices64 : (uint8_t *)mesh->vertices;
+  return (size_t)mesh->vertex_count * 3 * (mesh->vertices64 ? sizeof(double) : sizeof(float));
+}
+
+static mesh_data make_mesh(uint32_t vertices, uint32_t triangles, char kind, reader *r) {
+  const bool in_parts = kind == 'p';
+  void *coordinates = calloc(3 * vertices + 1, sizeof(double));
+  uint8_t *bytes;
+  mesh_data mesh = {.vertices = kind == 'd' ? NULL : coordinates,
+                    .vertices64 = kind == 'd' ? coordinates : NULL,
                     .vertex_count = vertices,
                     .indices = calloc(3 * triangles + 1, sizeof(uint32_t)),
                     .triangle_count = triangles};
-  claim(mesh.vertices != NULL && mesh.indices != NULL);
+  claim(coordinates != NULL && mesh.indices != NULL);
   make_parts(&mesh, in_parts, r);
-  uint8_t *bytes = (uint8_t *)mesh.vertices;
-  for (size_t i = 0; i < vertices * 3 * sizeof(float); i++) bytes[i] = next_byte(r);
+  const size_t size = coordinates_of(&mesh, &bytes);
+  for (size_t i = 0; i < size; i++) bytes[i] = next_byte(r);
   for (size_t i = 0; i < (size_t)triangles * 3; i++) mesh.indices[i] = next_byte(r);
   mesh.file_bytes = in_parts ? next_byte(r) : 0;
   mesh.files = calloc(mesh.file_bytes + 1, 1);
@@ -105,20 +117,22 @@ static int indices_in_range(const mesh_data *mesh) {
 }
 
 /* A sound stream must arrive as it was sent. A stream with a flipped byte must be refused. */
-static long send_mesh(reader r, bool in_parts) {
+static long send_mesh(reader r, char kind) {
   uint8_t stream[STREAM_MAX];
   char error[200];
   const uint32_t vertices = next_byte(&r), triangles = next_byte(&r);
   const size_t place = next_byte(&r) + 256u * next_byte(&r);
   const uint8_t mask = next_byte(&r);
-  mesh_data sent = make_mesh(vertices, triangles, in_parts, &r), got;
+  mesh_data sent = make_mesh(vertices, triangles, kind, &r), got;
   const size_t size = stream_of(&sent, NULL, stream);
   stream[place % size] ^= mask;
   const long outcome = receive(stream, size, &got, error);
   claim(outcome == (mask == 0 && indices_in_range(&sent) && parts_fit(&sent) ? (long)triangles : FUZZ_REFUSED));
   if (outcome != FUZZ_REFUSED) {
     claim(got.vertex_count == vertices);
-    claim(memcmp(got.vertices, sent.vertices, vertices * 3 * sizeof(float)) == 0);
+    uint8_t *came, *went;
+    const size_t bytes = coordinates_of(&sent, &went);
+    claim(coordinates_of(&got, &came) == bytes && memcmp(came, went, bytes) == 0);
     claim(memcmp(got.indices, sent.indices, (size_t)triangles * 3 * sizeof(uint32_t)) == 0);
     claim(got.part_count == sent.part_count && got.place_count == sent.place_count);
     claim(memcmp(got.parts, sent.parts, sent.part_count * sizeof *sent.parts) == 0);
@@ -149,7 +163,7 @@ long fuzz_one(const uint8_t *data, size_t size) {
   char error[200];
   mesh_data got;
   if (size == 0 || size > STREAM_MAX) return FUZZ_REFUSED;
-  if (data[0] == 'm' || data[0] == 'p') return send_mesh((reader){data + 1, data + size}, data[0] == 'p');
+  if (memchr("mdp", data[0], 3)) return send_mesh((reader){data + 1, data + size}, (char)data[0]);
   if (data[0] == 'e') return send_message(data + 1, size - 1);
   const long outcome = receive(data + 1, size - 1, &got, error);
   mesh_free(&got);

@@ -28,15 +28,16 @@ static void is_sound(const mesh_data *mesh) {
   uint64_t triangles = 0, names = 0;
   claim(mesh->triangle_count > 0 && mesh->part_count > 0 && mesh->place_count == 0);
   for (size_t i = 0; i < (size_t)mesh->triangle_count * 3; i++) claim(mesh->indices[i] < mesh->vertex_count);
-  for (size_t i = 0; i < (size_t)mesh->vertex_count * 3; i++) claim(fabsf(mesh->vertices[i]) <= 0x1p60f);
+  claim((mesh->vertices == NULL) != (mesh->vertices64 == NULL));
+  for (size_t i = 0; i < (size_t)mesh->vertex_count * 3; i++)
+    claim(fabsf(mesh->vertices ? mesh->vertices[i] : (float)mesh->vertices64[i]) <= 0x1p60f);
   for (uint32_t i = 0; i < mesh->part_count; i++) triangles += mesh->parts[i].triangle_count;
   for (uint32_t i = 0; i < mesh->name_bytes; i++) names += mesh->names[i] == '\0';
   claim(triangles == mesh->triangle_count && names == mesh->part_count);
 }
 
 /* Reads the file, and returns whether that went well. What fails says why. */
-static bool read_mesh(mesh_reader *read, const mesh_file *file, bool skip_invalid, mesh_data *mesh) {
-  const mesh_options options = {.skip_invalid = skip_invalid};
+static bool read_mesh(mesh_reader *read, const mesh_file *file, mesh_options options, mesh_data *mesh) {
   mesh_builder *builder = mesh_builder_create(&options);
   claim(builder != NULL);
   *mesh = (mesh_data){0};
@@ -47,21 +48,26 @@ static bool read_mesh(mesh_reader *read, const mesh_file *file, bool skip_invali
   return done;
 }
 
-/* A file that is read whole is read the same where invalid faces are dropped: it has none. */
+/* A file that is read whole is read the same where invalid faces are dropped: it has none. In double it has the same
+ * triangles. */
 long fuzz_one(const uint8_t *data, size_t size) {
   mesh_reader *read = size > 0 ? reader_of(data[0]) : NULL;
   if (read == NULL) return FUZZ_REFUSED;
-  mesh_data mesh, kept;
+  mesh_data mesh, kept, doubles;
   mesh_file file = {.path = "", .ending = "", .bytes = malloc(size), .size = size - 1};
   claim(file.bytes != NULL);
   memcpy(file.bytes, data + 1, file.size);
   file.bytes[file.size] = '\0';
-  const bool whole = read_mesh(read, &file, false, &mesh), some = read_mesh(read, &file, true, &kept);
+  const bool whole = read_mesh(read, &file, (mesh_options){0}, &mesh),
+             some = read_mesh(read, &file, (mesh_options){.skip_invalid = true}, &kept),
+             wide = read_mesh(read, &file, (mesh_options){.numbers = MESH_DOUBLES}, &doubles);
   claim(!whole || (some && kept.facts.dropped == 0 && kept.triangle_count == mesh.triangle_count));
   claim(whole || !some || kept.facts.dropped > 0);
+  claim(wide == whole && doubles.triangle_count == mesh.triangle_count);
   const long triangles = whole ? (long)mesh.triangle_count : FUZZ_REFUSED;
   mesh_free(&mesh);
   mesh_free(&kept);
+  mesh_free(&doubles);
   free(file.bytes);
   return triangles;
 }

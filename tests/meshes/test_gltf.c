@@ -10,24 +10,25 @@
 static char folder[] = "/tmp/slabcast-gltf-XXXXXX";
 
 /* Corner `c` of a triangle, at a place of its part; NULL: where it is. */
-static void corner_at(const mesh_data *mesh, size_t triangle, int c, const float *place, double p[3]) {
-  const float *v = mesh->vertices + 3 * (size_t)mesh->indices[3 * triangle + (size_t)c];
+static void corner_at(const mesh_data *mesh, size_t triangle, int c, const double *place, double p[3]) {
+  const size_t first = 3 * (size_t)mesh->indices[3 * triangle + (size_t)c];
+  double v[3];
+  for (int k = 0; k < 3; k++)
+    v[k] = mesh->vertices64 ? mesh->vertices64[first + (size_t)k] : (double)mesh->vertices[first + (size_t)k];
   for (int k = 0; k < 3; k++) {
-    const float *row = place + 4 * k;
-    p[k] = place ? (double)row[0] * (double)v[0] + (double)row[1] * (double)v[1] + (double)row[2] * (double)v[2] +
-                       (double)row[3]
-                 : (double)v[k];
+    const double *row = place + 4 * k;
+    p[k] = place ? row[0] * v[0] + row[1] * v[1] + row[2] * v[2] + row[3] : v[k];
   }
 }
 
 /* Parts and places follow the nodes, so triangles have an order. */
 static void are_as_made(const mesh_data *mesh, const made_gltf *made) {
   size_t got = 0, triangle = 0, place = 0;
-  const double slack = 1e-6 * made->size;
+  const double slack = (mesh->vertices64 ? 1e-14 : 1e-6) * made->size;
   for (uint32_t part = 0; part < mesh->part_count; part++) {
     const mesh_part *p = &mesh->parts[part];
     for (uint32_t at = 0; at < p->place_count + (p->place_count == 0); at++) {
-      const float *m = p->place_count ? mesh->places + (place + at) * MESH_PLACE : NULL;
+      const double *m = p->place_count ? mesh->places + (place + at) * MESH_PLACE : NULL;
       for (size_t i = 0; i < p->triangle_count; i++, got++) {
         assert_true(got < made->triangles);
         for (int c = 0; c < 3; c++) {
@@ -43,20 +44,24 @@ static void are_as_made(const mesh_data *mesh, const made_gltf *made) {
   assert_int_equal(got, made->triangles);
 }
 
-/* One file in every container: with places, and as one geometry. */
+/* One file in every container: with places, and as one geometry; in floats, in doubles, and in what it needs. */
 static void read_made(random_state *random, made_container container) {
   char path[256], beside[300], error[400] = "";
   snprintf(path, sizeof path, "%s/made.%s", folder, made_ending(container));
   snprintf(beside, sizeof beside, "%s bytes.bin", path);
   const made_gltf made = make_gltf(random, container, path);
-  for (int one = 0; one < 2; one++) {
+  for (int way = 0; way < 6; way++) {
+    const bool one = way % 2 != 0;
     mesh_data mesh;
-    const int failed = mesh_import(path, &(mesh_options){.one_geometry = one != 0}, &mesh, error, sizeof error);
+    const mesh_options options = {.one_geometry = one, .numbers = (mesh_numbers)(way / 2)};
+    const int failed = mesh_import(path, &options, &mesh, error, sizeof error);
     if (failed) fail_msg("%s", error);
     assert_int_equal(mesh.facts.up, 'y');
     assert_true(mesh.facts.unit == 1);
     if (one) assert_int_equal(mesh.part_count, 1);
     if (!one && made.uses > 1) assert_int_equal(mesh.place_count, made.uses);
+    if (options.numbers != MESH_DOUBLES_WHERE_FAR)
+      assert_int_equal(mesh.vertices64 != NULL, options.numbers == MESH_DOUBLES);
     are_as_made(&mesh, &made);
     mesh_free(&mesh);
   }
