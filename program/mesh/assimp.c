@@ -18,6 +18,7 @@ int read_assimp(const mesh_file *file, mesh_builder *builder) {
 #include <assimp/config.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,29 @@ typedef struct imported {
   assimp_change change;
   const assimp_decimals *decimals;
 } imported;
+
+/* Where a node stands, and how far the library's floats moved it or a parent. */
+typedef struct standing {
+  double place[MESH_PLACE], lost;
+} standing;
+
+/* What a number of the file was before it became a float, as far as that is known, and how far it was moved. */
+static double wide_of(const mesh_builder *b, const imported *in, float narrow, double *lost) {
+  if (mesh_builder_is_double(b)) return assimp_decimals_only(in->decimals, narrow, lost);
+  const double wide = assimp_decimals_wide(in->decimals, narrow);
+  *lost = fabs(wide - (double)narrow);
+  return wide;
+}
+
+/* Floats stay what the library made of them. */
+static void widen(const mesh_builder *b, const imported *in, standing *node) {
+  for (double *at = node->place + 3; at < node->place + MESH_PLACE; at += 4) {
+    double lost;
+    const double wide = wide_of(b, in, (float)*at, &lost);
+    if (mesh_builder_is_double(b)) *at = wide;
+    if (lost > node->lost) node->lost = lost;
+  }
+}
 
 static void place_of(const struct aiMatrix4x4 *m, double place[MESH_PLACE]) {
   const double rows[MESH_PLACE] = {(double)m->a1, (double)m->a2, (double)m->a3, (double)m->a4,
@@ -52,24 +76,33 @@ static bool has_name(const struct aiNode *node) {
   return node->mName.length > 0 && strncmp(node->mName.data, "$ColladaAutoName$", 17) != 0;
 }
 
-static int list_node(mesh_builder *b, const imported *in, const struct aiNode *node, const double parent[MESH_PLACE],
+/* Where a node stands, as its parent does. */
+static standing stand(const mesh_builder *b, const imported *in, const struct aiNode *node, const standing *parent) {
+  standing own = {.lost = parent->lost}, there;
+  if (in->change == ASSIMP_ROOTS && node == in->scene->mRootNode) return *parent;
+  place_of(&node->mTransformation, own.place);
+  widen(b, in, &own);
+  mesh_place_multiply(parent->place, own.place, there.place);
+  there.lost = own.lost;
+  return there;
+}
+
+static int list_node(mesh_builder *b, const imported *in, const struct aiNode *node, const standing *parent,
                      mesh_use_list *list) {
   const struct aiScene *scene = in->scene;
-  double place[MESH_PLACE], own[MESH_PLACE];
+  const standing own = stand(b, in, node, parent);
   int failed = 0;
-  place_of(&node->mTransformation, own);
-  mesh_place_multiply(parent, own, place);
-  if (in->change == ASSIMP_ROOTS && node == scene->mRootNode) memcpy(place, parent, sizeof place);
   for (uint32_t i = 0; i < node->mNumMeshes && !failed; i++) {
     mesh_use use = {.mesh = node->mMeshes[i]};
     if (use.mesh >= scene->mNumMeshes) return mesh_builder_refuse(b, "a node names a mesh that the file does not have");
     use.name = has_name(node) ? node->mName.data : scene->mMeshes[use.mesh]->mName.data;
-    memcpy(use.place, place, sizeof place);
+    memcpy(use.place, own.place, sizeof use.place);
+    mesh_builder_lost(b, own.lost);
     if (in->change == ASSIMP_MIRRORS) mirror(use.place);
     failed = mesh_builder_use(b, list, &use);
   }
   for (uint32_t i = 0; i < node->mNumChildren && !failed; i++)
-    failed = list_node(b, in, node->mChildren[i], place, list);
+    failed = list_node(b, in, node->mChildren[i], &own, list);
   return failed;
 }
 
@@ -86,24 +119,30 @@ static void mirror_mesh(const struct aiMesh *mesh) {
   }
 }
 
+static int give_vertex(const imported *in, const struct aiVector3D *v, mesh_builder *b) {
+  mesh_point point = {.narrow = {v->x, v->y, v->z}};
+  for (int k = 0; k < 3; k++) {
+    double lost;
+    point.wide[k] = wide_of(b, in, point.narrow[k], &lost);
+    if (mesh_builder_is_double(b)) mesh_builder_lost(b, lost); /* of floats the builder sees it */
+  }
+  return mesh_builder_vertex(b, &point);
+}
+
 static int give_mesh(const void *file, uint32_t index, mesh_builder *b) {
   const imported *in = file;
   const struct aiMesh *mesh = in->scene->mMeshes[index];
   int failed = 0;
   if (mesh->mNumVertices > 0 && mesh->mVertices == NULL) return mesh_builder_refuse(b, "a mesh without vertices");
-  for (uint32_t i = 0; i < mesh->mNumVertices && !failed; i++) {
-    const struct aiVector3D v = mesh->mVertices[i];
-    mesh_point point = {.narrow = {v.x, v.y, v.z}};
-    for (int k = 0; k < 3; k++) point.wide[k] = assimp_decimals_wide(in->decimals, point.narrow[k]);
-    failed = mesh_builder_vertex(b, &point);
-  }
+  for (uint32_t i = 0; i < mesh->mNumVertices && !failed; i++) failed = give_vertex(in, &mesh->mVertices[i], b);
   for (uint32_t i = 0; i < mesh->mNumFaces && !failed; i++)
     failed = mesh_builder_face(b, mesh->mFaces[i].mIndices, mesh->mFaces[i].mNumIndices);
   return failed;
 }
 
 static int add_scene(mesh_builder *b, const assimp_files *files, const struct aiScene *scene) {
-  static const double turned_back[MESH_PLACE] = {[0] = 1, [6] = -1, [9] = 1};
+  static const standing home = {.place = {[0] = 1, [5] = 1, [10] = 1}},
+                        turned_back = {.place = {[0] = 1, [6] = -1, [9] = 1}};
   const imported in = {scene, assimp_change_of(files->file), &files->decimals};
   mesh_use_list list = {0};
   char up;
@@ -111,9 +150,8 @@ static int add_scene(mesh_builder *b, const assimp_files *files, const struct ai
   assimp_facts(files->file, scene, &up, &unit);
   mesh_builder_says(b, up, unit);
   for (uint32_t i = 0; i < scene->mNumMeshes && in.change == ASSIMP_MIRRORS; i++) mirror_mesh(scene->mMeshes[i]);
-  const int failed =
-      list_node(b, &in, scene->mRootNode, in.change == ASSIMP_TURNS ? turned_back : mesh_at_home, &list) ||
-      mesh_builder_nodes(b, &list, scene->mNumMeshes, give_mesh, &in);
+  const int failed = list_node(b, &in, scene->mRootNode, in.change == ASSIMP_TURNS ? &turned_back : &home, &list) ||
+                     mesh_builder_nodes(b, &list, scene->mNumMeshes, give_mesh, &in);
   free(list.uses);
   return failed ? -1 : 0;
 }

@@ -99,15 +99,27 @@ static int grow(assimp_decimals *d) {
   return 0;
 }
 
-/* Keeps a decimal that its float is not equal to. */
+static double moved(const assimp_decimal *entry) { return fabs(entry->wide - (double)entry->narrow); }
+
+/* Another decimal of the same float. */
+static void note_second(assimp_decimal *entry, const assimp_decimal *second) {
+  if (entry->wide == second->wide) return;
+  if (moved(second) > moved(entry)) entry->wide = second->wide;
+  entry->are_several = true;
+}
+
+/* Keeps a decimal; one that is a float only where all are kept. */
 static int keep(assimp_decimals *d, const decimal *number) {
-  const float narrow = fabsf(number->narrow);
-  if ((double)number->narrow == number->wide || narrow == 0) return 0;
+  const assimp_decimal own = {fabsf(number->narrow), fabs(number->wide), false};
+  if (own.narrow == 0 || (moved(&own) == 0 && !d->keeps_all)) return 0;
   if (grow(d) != 0) return -1;
-  assimp_decimal *entry = find(d, narrow);
-  if (entry->narrow != 0) return 0;
-  *entry = (assimp_decimal){narrow, fabs(number->wide)};
-  d->count++;
+  assimp_decimal *entry = find(d, own.narrow);
+  if (entry->narrow == 0) {
+    *entry = own;
+    d->count++;
+  } else if (d->keeps_all) {
+    note_second(entry, &own);
+  }
   return 0;
 }
 
@@ -115,6 +127,14 @@ double assimp_decimals_wide(const assimp_decimals *d, float narrow) {
   if (d->capacity == 0 || narrow == 0 || isnan(narrow)) return (double)narrow;
   const assimp_decimal *entry = find(d, fabsf(narrow));
   return entry->narrow == 0 ? (double)narrow : copysign(entry->wide, (double)narrow);
+}
+
+double assimp_decimals_only(const assimp_decimals *d, float narrow, double *lost) {
+  *lost = 0;
+  if (d->capacity == 0 || narrow == 0 || isnan(narrow)) return (double)narrow;
+  const assimp_decimal *entry = find(d, fabsf(narrow));
+  if (entry->are_several) *lost = moved(entry);
+  return entry->narrow == 0 || entry->are_several ? (double)narrow : copysign(entry->wide, (double)narrow);
 }
 
 void assimp_decimals_end(assimp_decimals *d) {

@@ -108,6 +108,7 @@ static void close_file(struct aiFileIO *calls, struct aiFile *file) {
 
 int assimp_files_begin(assimp_files *files, const mesh_file *file, mesh_builder *builder) {
   *files = (assimp_files){.calls = {open_file, close_file, NULL}, .file = file, .builder = builder};
+  files->decimals.keeps_all = mesh_builder_is_double(builder);
   if (!file->named) snprintf(files->name, sizeof files->name, "mesh.%.60s", file->ending);
   if (!is_respelled(file->path, file->bytes, file->size)) return 0;
   return assimp_decimals_respell(&files->decimals, file->bytes, file->size, &files->respelled, &files->respelled_size);

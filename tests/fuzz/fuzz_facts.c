@@ -10,8 +10,8 @@
 #include "program/mesh/utf16.h"
 #include "program/mesh/zip.h"
 
-static void respell(const char *text, size_t size) {
-  assimp_decimals decimals = {0};
+static void respell(const char *text, size_t size, bool keeps_all) {
+  assimp_decimals decimals = {.keeps_all = keeps_all};
   char *once = NULL, *twice = NULL;
   size_t once_size = 0, twice_size = 0;
   claim(assimp_decimals_respell(&decimals, text, size, &once, &once_size) == 0);
@@ -20,9 +20,14 @@ static void respell(const char *text, size_t size) {
     claim(assimp_decimals_respell(&decimals, once, once_size, &twice, &twice_size) == 0 && twice == NULL);
   }
   free(once);
-  for (size_t i = 0; i < decimals.capacity; i++)
-    if (decimals.at[i].narrow != 0)
-      claim((float)assimp_decimals_wide(&decimals, -decimals.at[i].narrow) <= -decimals.at[i].narrow / 2);
+  for (size_t i = 0; i < decimals.capacity; i++) {
+    const float narrow = -decimals.at[i].narrow;
+    double lost = 0;
+    if (narrow == 0) continue;
+    claim((float)assimp_decimals_wide(&decimals, narrow) <= narrow / 2);
+    claim((float)assimp_decimals_only(&decimals, narrow, &lost) <= narrow / 2 && lost >= 0);
+    claim(!decimals.at[i].are_several || (keeps_all && lost > 0));
+  }
   assimp_decimals_end(&decimals);
 }
 
@@ -57,7 +62,7 @@ long fuzz_one(const uint8_t *data, size_t size) {
   assimp_facts(&file, NULL, &up, &unit);
   char loss[ASSIMP_LOSS_MAX] = "";
   claim(assimp_lacks(&file, loss) == (loss[0] != '\0'));
-  respell(file.bytes, file.size);
+  for (int keeps_all = 0; keeps_all < 2; keeps_all++) respell(file.bytes, file.size, keeps_all != 0);
   translate(file.bytes, file.size);
   unpack(file.bytes, file.size);
   free(file.bytes);

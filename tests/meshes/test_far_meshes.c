@@ -1,5 +1,6 @@
-/* Mesh files far from 0. A mesh on a grid is written near 0 and far away, in every format that the program reads
- * itself. The far one is taken in double, and is the near one less the distance, bit by bit. */
+/* Mesh files far from 0. A mesh on a grid is written near 0 and far away, in every format that the program reads itself
+ * and in one of the import library's. The far one is taken in double, and is the near one less the distance, bit by
+ * bit. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -346,6 +347,55 @@ static void it_comes_through_the_child(void **state) {
   }
 }
 
+/* ---- the import library ---- */
+
+#ifdef SLABCAST_ASSIMP
+#define COLLADA(points, node)                                                                                        \
+  "<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\"><library_geometries><geometry " \
+  "id=\"g\"><mesh><source id=\"p\"><float_array id=\"a\" count=\"9\">" points                                        \
+  "</float_array><technique_common><accessor source=\"#a\" count=\"3\" stride=\"3\"><param name=\"X\" "              \
+  "type=\"float\"/><param name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/></accessor>"                  \
+  "</technique_common></source><vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices>"           \
+  "<triangles count=\"1\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><p>0 1 2</p></triangles></mesh>"    \
+  "</geometry></library_geometries><library_visual_scenes><visual_scene id=\"s\"><node id=\"n\">" node               \
+  "<instance_geometry url=\"#g\"/></node></visual_scene></library_visual_scenes><scene>"                             \
+  "<instance_visual_scene url=\"#s\"/></scene></COLLADA>"
+
+/* The library has floats. Which decimal each was is known where it was one alone; else it stays a float, and that is
+ * told. */
+static void decimals_of_the_library_are_found_again(void **state) {
+  (void)state;
+  mesh_data mesh = import_text("d.dae", COLLADA("445123.3 5403210.3 0 445125.3 5403211.3 0 445127.3 5403219.3 0", ""),
+                               (mesh_options){0});
+  assert_non_null(mesh.vertices64);
+  assert_true(mesh.vertices64[1] == 5403210.3 && mesh.vertices64[4] == 5403211.3 && mesh.vertices64[6] == 445127.3);
+  assert_true(mesh.facts.worst_rounding == 0);
+  mesh_free(&mesh);
+  mesh = import_text("d.dae", COLLADA("445123.3 5403210.3 0 445125.3 5403210.4 0 445127.3 5403219.3 0", ""),
+                     (mesh_options){0});
+  assert_non_null(mesh.vertices64);
+  assert_true(mesh.vertices64[1] == 5403210.5 && mesh.vertices64[4] == 5403210.5 && mesh.vertices64[7] == 5403219.3);
+  assert_true(mesh.facts.worst_rounding == 5403210.5 - 5403210.3);
+  mesh_free(&mesh);
+  mesh = import_text("d.dae", COLLADA("445123.3 5403210.5 0 445125.3 5403210.4 0 445127.3 5403219.3 0", ""),
+                     (mesh_options){0});
+  assert_true(mesh.vertices64 && mesh.vertices64[4] == 5403210.5 && mesh.facts.worst_rounding == 5403210.5 - 5403210.4);
+  mesh_free(&mesh);
+}
+
+static void node_of_the_library_keeps_its_place(void **state) {
+  (void)state;
+  static const char far[] =
+      COLLADA("0 0 0 0.5 0 0 0 0.5 0", "<matrix>1 0 0 445123.3 0 1 0 5403210.3 0 0 1 0 0 0 0 1</matrix>");
+  mesh_data mesh = import_text("n.dae", far, (mesh_options){0});
+  assert_non_null(mesh.vertices64);
+  assert_true(mesh.vertices64[0] == 445123.3 && mesh.vertices64[1] == 5403210.3 &&
+              mesh.vertices64[3] == 445123.3 + 0.5);
+  assert_true(mesh.facts.worst_rounding == 0);
+  mesh_free(&mesh);
+}
+#endif
+
 int main(int argc, char **argv) {
   const int child = mesh_child_main(argc, argv);
   if (child >= 0) return child;
@@ -357,6 +407,10 @@ int main(int argc, char **argv) {
       cmocka_unit_test(far_places_keep_their_digits),
       cmocka_unit_test(near_places_stay_floats),
       cmocka_unit_test(it_comes_through_the_child),
+#ifdef SLABCAST_ASSIMP
+      cmocka_unit_test(decimals_of_the_library_are_found_again),
+      cmocka_unit_test(node_of_the_library_keeps_its_place),
+#endif
   };
   if (mkdtemp(folder) == NULL) return 1;
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
