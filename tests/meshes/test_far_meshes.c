@@ -250,9 +250,10 @@ static void only_where_it_shows(void **state) {
     const char *obj;
     bool is_double;
   } cases[] = {
-      {"v 5e6 0 0\nv 5.4e6 0.1 0\nv 5e6 1 0\nf 1 2 3\n", false},         /* is 4e5 in size */
-      {"v 5e6 0 0\nv 5.2e6 0.1 0\nv 5e6 1 0\nf 1 2 3\n", true},          /* is 2e5 */
-      {"v 5000000 0 0\nv 5000001 1 0\nv 5000000 1 0\nf 1 2 3\n", false}, /* floats */
+      {"v 5e6 0 0\nv 5.4e6 0.1 0\nv 5e6 1 0\nf 1 2 3\n", false},          /* is 4e5 in size */
+      {"v 5e6 0 0\nv 5.2e6 0.1 0\nv 5e6 1 0\nf 1 2 3\n", true},           /* is 2e5 */
+      {"v 4701977.06 0 0\nv 5000000.26 1 0\nv 5e6 1 0\nf 1 2 3\n", true}, /* as floats it is larger by 0.3 */
+      {"v 5000000 0 0\nv 5000001 1 0\nv 5000000 1 0\nf 1 2 3\n", false},  /* floats */
       {"v 0.1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\n", false},
       {"v 5e6 0 0\nv 5000000.1 0 0\nv 5e6 0.1 0\nf 1 2 3\n", true},
       {"v 5000000.1 7e6 9e6\nv 5000000.15 7e6 9e6\nv 5000000.2 7e6 9e6\nf 1 2 3\n", true}, /* one point, as floats */
@@ -265,6 +266,15 @@ static void only_where_it_shows(void **state) {
     assert_int_equal(mesh.facts.dropped, strstr(cases[i].obj, "nan") != NULL);
     mesh_free(&mesh);
   }
+}
+
+static void zeros_are_one_vertex(void **state) {
+  (void)state;
+  static const char two[] = "v 5000000.1 0 0\nv 5000001 1 0\nv 5e6 1 0\nv 5000000.1 -0 -0\nf 1 2 3\nf 4 2 3\n";
+  mesh_data mesh = import_text("z.obj", two, (mesh_options){0});
+  assert_non_null(mesh.vertices64);
+  assert_int_equal(mesh.vertex_count, 3);
+  mesh_free(&mesh);
 }
 
 /* ---- glTF: vertices near 0, in nodes far away ---- */
@@ -403,6 +413,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(far_mesh_is_the_near_one_elsewhere),
       cmocka_unit_test(numbers_are_what_is_asked_for),
       cmocka_unit_test(only_where_it_shows),
+      cmocka_unit_test(zeros_are_one_vertex),
       cmocka_unit_test(far_node_keeps_its_place),
       cmocka_unit_test(far_places_keep_their_digits),
       cmocka_unit_test(near_places_stay_floats),
