@@ -175,10 +175,17 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
 
 /* ---- meshes and generated scenes ------------------------------------------- */
 
+/* What a mesh file is asked for, in a scene that has been added to. */
+static mesh_numbers numbers_of(const scene_source *source) {
+  if (source->has_origin) return is_moved(source->origin) ? MESH_DOUBLES : MESH_FLOATS;
+  return source->in_double ? MESH_DOUBLES : MESH_DOUBLES_WHERE_FAR;
+}
+
 static int load_mesh(const scene_item *item, const scene_target *to, double *worst_rounding) {
+  scene_source *source = to->source;
   const scene_mesh_target mesh = {
-      to->context,          to->scene,        &to->build,  item->mask, &to->source->rules, &to->source->parts,
-      &to->source->outputs, to->source->seen, MESH_FLOATS, NULL};
+      to->context,      to->scene,    &to->build,         item->mask,        &source->rules, &source->parts,
+      &source->outputs, source->seen, numbers_of(source), &source->in_double};
   return scene_mesh_add(item->value, &to->source->meshes, &mesh, worst_rounding);
 }
 
@@ -237,13 +244,15 @@ static int check_builtin(const char *value) {
 
 /* ---- instances ------------------------------------------------------------- */
 
+/* A model has an origin of its own, so that --origin asks for none, unless it rounds everything. */
 static int load_model(const scene_item *item, const scene_target *to, slab_scene **model, double *worst_rounding) {
   slab_status status = slab_scene_create(to->context, model);
   if (status != SLAB_OK) return complain_status(status, name_of(item->of));
   mesh_options options = to->source->meshes;
   options.one_geometry = true; /* each place has one id */
-  const scene_mesh_target mesh = {to->context,          *model,           &to->build,  0,   NULL, NULL,
-                                  &to->source->outputs, to->source->seen, MESH_FLOATS, NULL};
+  const mesh_numbers numbers = numbers_of(to->source) == MESH_FLOATS ? MESH_FLOATS : MESH_DOUBLES_WHERE_FAR;
+  const scene_mesh_target mesh = {to->context,          *model,           &to->build, 0,   NULL, NULL,
+                                  &to->source->outputs, to->source->seen, numbers,    NULL};
   const int code = scene_mesh_add(item->of, &options, &mesh, worst_rounding);
   if (code == EXIT_DONE) status = slab_scene_commit(*model, &to->build);
   return status == SLAB_OK ? code : complain_status(status, name_of(item->of));
