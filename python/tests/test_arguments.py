@@ -584,3 +584,20 @@ def test_every_exception_is_an_error_of_the_package():
     assert issubclass(slabcast.InvalidArgument, ValueError) and issubclass(slabcast.OutOfMemory, MemoryError)
     with pytest.raises(slabcast.NoDevice, match="no such thing"):
         slabcast.Scene("no such thing")
+
+
+@pytest.mark.parametrize("count", [0, 1, 300, 5000])
+@pytest.mark.parametrize("width", [3, 8])
+@pytest.mark.parametrize("wrong", [None, np.nan, np.inf, -np.inf])
+def test_ranges_are_those_of_finite_coordinates(count, width, wrong):
+    from slabcast._arrays import range_of
+
+    rows = np.random.default_rng(count).normal(size=(count, width))
+    for at in (0, count // 2, count - 1):
+        if count and wrong is not None:
+            rows[at, at % 3] = wrong
+    places = rows[:, :3]
+    known = np.isfinite(places)
+    lower = np.min(places, 0, initial=np.inf, where=known)
+    upper = np.max(places, 0, initial=-np.inf, where=known)
+    assert (range_of(rows) == [lower, upper]).all() and (range_of(places) == [lower, upper]).all()
