@@ -4,15 +4,16 @@ make them trimesh's own."""
 from __future__ import annotations
 
 import gc
+import math
 import sys
-from collections.abc import Iterator
 from ctypes import byref
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _structs
+from ._arrays import range_of
 from ._library import InvalidArgument, library, must
 from ._results import is_hit
 from ._scene import Scene
@@ -20,8 +21,12 @@ from ._scene import Scene
 Ids = NDArray[np.int64]
 Locations = NDArray[np.float64]
 
-# Points that are moved to a scene's coordinates at once: what the caches hold.
+# Rows that are moved to a scene's coordinates at once: what the caches hold.
 _BLOCK = 1 << 13
+# How large meshes are in the coordinates of their scenes at most, so that no product of float32 leaves its range.
+_SIZE = 128.0
+# Rays that begin within so many sizes of a mesh are rounded to float32, which moves them by 1e-6 of it at most.
+_NEAR = 16.0
 # Triangles that points are put on at once: some numbers of each point are float64.
 _LOCATED = 1 << 16
 # Of no axis or diagonal, for meshes that are not closed.
@@ -29,23 +34,63 @@ _ODD_DIRECTION = np.array([0.4371, 0.6128, 0.6584])
 _ODD_DIRECTIONS = 8
 
 
+class _Place(NamedTuple):
+    """A scene of a mesh, in whose coordinates x is (x - origin) * scale: about the mesh, and of one size."""
+
+    scene: Scene
+    origin: NDArray[np.float64]
+    scale: float
+
+    def moved(self, rows: Locations, dtype: Any) -> NDArray[Any]:
+        """Rows in the scene's coordinates, in blocks of whole arrays: NumPy is slow on rows of three. What is beyond
+        the type becomes inf."""
+        out = np.empty(rows.shape, dtype)
+        shift = np.tile(self.origin, (min(len(rows), _BLOCK), 1))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for begin in range(0, len(rows), _BLOCK):
+                block = rows[begin : begin + _BLOCK] - shift[: len(rows) - begin]
+                block *= self.scale
+                out[begin : begin + _BLOCK] = block
+        return out
+
+    def is_near(self, origins: Locations) -> bool:
+        """Whether float32 has digits enough for rays from here. Those that are not finite are invalid in any case."""
+        with np.errstate(over="ignore"):
+            reach = np.abs(range_of(origins) - self.origin).max()
+        return bool(reach * self.scale <= _NEAR * _SIZE)
+
+
+def _place_of(mesh: Any) -> _Place:
+    """Of a mesh that touches 0 the origin is 0, so that what fits into float32 keeps all digits. Else it is near the
+    middle."""
+    vertices, faces = np.asarray(mesh.vertices, np.float64), np.asarray(mesh.faces).reshape(-1, 3)
+    used = vertices[np.unique(faces)]
+    used = used[np.isfinite(used).all(axis=1)]  # triangles that have another corner are left out
+    lower, upper = (range_of(used) if len(used) else np.zeros((2, 3))) / 2
+    size = math.ldexp(2.0, min(max(math.frexp((upper - lower).max())[1], -1000), 1000))
+    place = _Place(Scene("cpu"), np.round((lower + upper) / size) * size, _SIZE / size)
+    place.scene.add_mesh(place.moved(vertices, np.float32), faces, skip_invalid=True)
+    place.scene.commit()
+    return place
+
+
 class RayMeshIntersector:
     """Casts rays at a mesh of trimesh's, and follows its changes.
 
     Args:
         geometry: a trimesh.Trimesh.
-        scale_to_box: casts in coordinates in which the mesh is about a hundred units large; by a power of two, which
-            changes no digit. The mesh is moved to the origin in float64 either way.
+        scale_to_box: changes nothing. Casts are always in coordinates about the mesh, in which it is about a hundred
+            units large, by a power of two, which changes no digit.
 
-    Origins and directions are (n, 3) and of any float; directions of any length. Of several hits in a row each counts
+    Origins and directions are (n, 3) and of any float; directions of any length. Rays are cast in float64 where one of
+    them begins more than 16 sizes of the mesh away from it. Of several hits in a row each counts
     once, also through edges and vertices of closed meshes. The first hit and intersects_any also see edges and vertices
     that a ray only touches.
     """
 
     def __init__(self, geometry: Any, scale_to_box: bool = True) -> None:
         self.mesh = geometry
-        self._scale_to_box = scale_to_box
-        self._cached: Optional[tuple[int, Scene, NDArray[np.float64], float]] = None
+        self._cached: Optional[tuple[int, _Place]] = None
 
     def intersects_location(
         self, ray_origins: ArrayLike, ray_directions: ArrayLike, multiple_hits: bool = True, max_hits: int = 100
@@ -71,22 +116,20 @@ class RayMeshIntersector:
 
     def intersects_first(self, ray_origins: ArrayLike, ray_directions: ArrayLike) -> Ids:
         """The index of the first triangle of each ray (n,), -1 where it hits none."""
-        scene, _, rays = self._rays(ray_origins, ray_directions)
-        first = scene.nearest(rays, edges="closed")["primitive"].view(np.int32).astype(np.int64)
-        return np.maximum(first, -1, out=first)  # MISS and INVALID are -1 and -2
+        found = self._cast("nearest", *_rays(ray_origins, ray_directions), edges="closed")
+        return _first(found["primitive"])
 
     def intersects_any(self, ray_origins: ArrayLike, ray_directions: ArrayLike) -> NDArray[np.bool_]:
         """Whether each ray hits the mesh: (n,) bool."""
-        scene, _, rays = self._rays(ray_origins, ray_directions)
-        return scene.any(rays, edges="closed")
+        return self._cast("any", *_rays(ray_origins, ray_directions), edges="closed")  # type: ignore[no-any-return]
 
     def contains_points(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Whether each point (n, 3) lies inside: (n,) bool. Exact for a closed mesh, whose parts may overlap where all
         faces face outward; where faces do not agree it is parity. For others: whether rays both ways cross it an odd
         number of times, in the first of a few directions in which the two agree."""
         array = _rows("points", points)
-        scene, origin, scale = self._scene()
-        local = _local(array, origin, scale)
+        place = self._place()
+        scene, local = place.scene, place.moved(array, np.float32)
         if self.mesh.is_watertight and not any(scene.skipped):
             return scene.contains(local, mode="union" if self.mesh.is_winding_consistent else "parity")
         inside, unsure = np.zeros(len(local), np.bool_), np.arange(len(local))
@@ -109,42 +152,51 @@ class RayMeshIntersector:
     def closest_triangles(self, points: ArrayLike) -> Ids:
         """The triangle that is closest to each point (n, 3): (n,), -1 where the mesh is empty or a point is not finite.
         Of equally close ones the lowest."""
-        scene, origin, scale = self._scene()
-        found = scene.closest_points(_local(_rows("points", points), origin, scale))
-        return np.maximum(found["primitive"].view(np.int32).astype(np.int64), -1)
+        array = _rows("points", points)
+        place = self._place()
+        found = place.scene.closest_points(place.moved(array, np.float32))
+        return _first(found["primitive"])
 
     def _hits(
         self, ray_origins: ArrayLike, ray_directions: ArrayLike, multiple_hits: bool, max_hits: int, located: bool
     ) -> tuple[Ids, Ids, Locations]:
-        scene, scale, rays = self._rays(ray_origins, ray_directions)
+        origins, directions = _rays(ray_origins, ray_directions)
         if max_hits < 1:  # none, as trimesh has it; to the library 0 is all
-            rays, max_hits = rays[:0], 0
-        hits: Any
+            origins, directions, max_hits = origins[:0], directions[:0], 0
         if multiple_hits:
-            offsets, hits = scene.all(rays, max_hits=max_hits)
-            index = np.repeat(np.arange(len(rays)), (offsets[1:] - offsets[:-1]).astype(np.int64))
+            offsets, hits = self._cast("all", origins, directions, max_hits=max_hits)
+            index = np.repeat(np.arange(len(origins)), (offsets[1:] - offsets[:-1]).astype(np.int64))
             triangles, t = hits["primitive"].astype(np.int64), hits["t"]
         else:
-            first = scene.nearest(rays, edges="closed")
-            index = np.flatnonzero(is_hit(first))
-            triangles, t = first["primitive"][index].astype(np.int64), first["t"][index]
-        locations = np.empty((len(t) if located else 0, 3))
+            hits = self._cast("nearest", origins, directions, edges="closed")
+            index = np.flatnonzero(is_hit(hits))
+            triangles, t = hits["primitive"][index].astype(np.int64), hits["t"][index]
+        locations = np.empty((0, 3))
         if located:
-            self._locate(ray_origins, ray_directions, scale, index, triangles, t, locations)
+            locations = self._locate(origins, directions, index, triangles, t)
         return triangles, index, locations
 
+    def _cast(self, query: str, origins: Locations, directions: Locations, **options: Any) -> Any:
+        """A cast in the scene's coordinates, in which t is as well. Of rays from afar t is float64, in lengths of their
+        ways."""
+        place = self._place()
+        cast = getattr(place.scene, query)
+        if not place.is_near(origins):
+            return cast(place.moved(origins, np.float64), _ways(directions), double=True, **options)
+        rays = np.empty((len(origins), 8), np.float32)
+        given = origins.ctypes.data, directions.ctypes.data, len(rays), place.origin.ctypes.data, place.scale
+        must(library.slab_rays_from_doubles(*given, rays.ctypes.data))
+        return cast(rays, **options)
+
     def _locate(
-        self,
-        ray_origins: ArrayLike,
-        ray_directions: ArrayLike,
-        scale: float,
-        index: Ids,
-        triangles: Ids,
-        t: NDArray[np.float32],
-        locations: Locations,
-    ) -> None:
+        self, origins: Locations, directions: Locations, index: Ids, triangles: Ids, t: NDArray[Any]
+    ) -> Locations:
         """Points on the planes of the triangles as the mesh has them, in float64; face_normals may be anything."""
-        origins, directions = _rows("ray_origins", ray_origins), _rows("ray_directions", ray_directions)
+        scale = self._place().scale
+        if t.dtype == np.float64:  # of rays from afar, which begin where they hit instead
+            directions = _ways(directions[index])
+            origins = origins[index] + t[:, None] / scale * directions
+            index, t = np.arange(len(t)), np.zeros(len(t), np.float32)
         vertices = np.ascontiguousarray(self.mesh.vertices, np.float64)
         faces = np.ascontiguousarray(self.mesh.faces, np.uint32)
         hits = _structs.DoubleHits(
@@ -158,33 +210,16 @@ class RayMeshIntersector:
             t.ctypes.data,
             t.strides[0],
         )
+        locations = np.empty((len(t), 3))
         must(library.slab_points_from_doubles(byref(hits), len(t), locations.ctypes.data))
+        return locations
 
-    def _scene(self) -> tuple[Scene, NDArray[np.float64], float]:
-        """The scene of the mesh as it is, its origin and the scale."""
+    def _place(self) -> _Place:
+        """That of the mesh as it is."""
         key = hash(self.mesh)
         if self._cached is None or self._cached[0] != key:
-            vertices, faces = np.asarray(self.mesh.vertices, np.float64), np.asarray(self.mesh.faces)
-            scale = 2.0 ** np.round(np.log2(100.0 / self.mesh.scale)) if self._scale_to_box else 1.0
-            used = vertices[np.unique(faces)]
-            used = used[np.isfinite(used).all(axis=1)]  # triangles that have another corner are left out
-            origin = used.min(axis=0) if len(used) else np.zeros(3)
-            scene = Scene("cpu")
-            scene.add_mesh(_local(vertices, origin, scale), faces.reshape(-1, 3), skip_invalid=True)
-            scene.commit()
-            self._cached = key, scene, origin, scale
-        return self._cached[1:]
-
-    def _rays(self, ray_origins: ArrayLike, ray_directions: ArrayLike) -> tuple[Scene, float, NDArray[np.float32]]:
-        """The scene, its scale, and rays in its coordinates. t is `scale` times that of the rays as given."""
-        origins, directions = _rows("ray_origins", ray_origins), _rows("ray_directions", ray_directions)
-        if origins.shape != directions.shape:
-            raise InvalidArgument(f"ray_origins has shape {origins.shape} and ray_directions {directions.shape}")
-        scene, origin, scale = self._scene()
-        rays = np.empty((len(origins), 8), np.float32)
-        given = origins.ctypes.data, directions.ctypes.data, len(rays)
-        must(library.slab_rays_from_doubles(*given, origin.ctypes.data, scale, rays.ctypes.data))
-        return scene, scale, rays
+            self._cached = key, _place_of(self.mesh)
+        return self._cached[1]
 
     # Scenes are laid out again where they come to.
 
@@ -193,10 +228,10 @@ class RayMeshIntersector:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Of this class; and of embreex's, whose name is this one's after use()."""
-        self.mesh, self._scale_to_box, self._cached = state["mesh"], state.get("_scale_to_box", True), None
+        self.mesh, self._cached = state["mesh"], None
 
     def __copy__(self) -> RayMeshIntersector:
-        return RayMeshIntersector(self.mesh, self._scale_to_box)
+        return RayMeshIntersector(self.mesh)
 
     def __deepcopy__(self, memo: Any) -> RayMeshIntersector:
         return self.__copy__()
@@ -211,25 +246,22 @@ def _rows(name: str, value: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def _moved(
-    points: NDArray[np.float64], origin: NDArray[np.float64], scale: float
-) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """(points - origin) * scale, in blocks that the caches hold, of whole arrays: NumPy is slow on rows of three."""
-    shift = np.tile(origin, (min(len(points), _BLOCK), 1))
-    for begin in range(0, len(points), _BLOCK):
-        rows = slice(begin, begin + _BLOCK)
-        moved = points[rows] - shift[: len(points) - begin]
-        moved *= scale
-        yield rows, moved
+def _rays(ray_origins: ArrayLike, ray_directions: ArrayLike) -> tuple[Locations, Locations]:
+    origins, directions = _rows("ray_origins", ray_origins), _rows("ray_directions", ray_directions)
+    if origins.shape != directions.shape:
+        raise InvalidArgument(f"ray_origins has shape {origins.shape} and ray_directions {directions.shape}")
+    return origins, directions
 
 
-def _local(points: NDArray[np.float64], origin: NDArray[np.float64], scale: float) -> NDArray[np.float32]:
-    """Points in a scene's coordinates, rounded once. What is beyond float32 becomes inf."""
-    out = np.empty(points.shape, np.float32)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for rows, moved in _moved(points, origin, scale):
-            out[rows] = moved
-    return out
+def _first(primitives: NDArray[np.uint32]) -> Ids:
+    """Triangles, where MISS and INVALID are -1 and -2 as int32: -1."""
+    return np.maximum(primitives.view(np.int32), np.int32(-1)).astype(np.int64)
+
+
+def _ways(directions: Locations) -> Locations:
+    """Directions by their largest component, since the library's may not have any length."""
+    with np.errstate(invalid="ignore"):
+        return directions / np.abs(directions).max(axis=1, keepdims=True, initial=0.0)  # type: ignore[no-any-return]
 
 
 def closest_point(mesh: Any, points: ArrayLike) -> tuple[Locations, NDArray[np.float64], Ids]:
@@ -279,8 +311,7 @@ def _take_over(former: Any) -> None:
     each: Any
     for each in gc.get_objects():
         if type(each) is former and hasattr(each, "mesh"):
-            scale_to_box = getattr(each, "_scale_to_box", True)
             mesh = each.mesh
             each.__dict__.clear()
             each.__class__ = RayMeshIntersector
-            RayMeshIntersector.__init__(each, mesh, scale_to_box)
+            RayMeshIntersector.__init__(each, mesh)

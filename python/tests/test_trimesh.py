@@ -125,14 +125,78 @@ def test_a_silhouette_is_seen_and_keeps_its_parity():
 
 
 @pytest.mark.parametrize("scale_to_box", [False, True])
-@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("size", [1e-20, 1e-9, 1.0, 1e9, 1e25])
 def test_no_size_of_mesh_or_direction_matters(size, scale_to_box):
     box = trimesh.creation.box(extents=[size] * 3)
     ray = RayMeshIntersector(box, scale_to_box=scale_to_box)
-    for length in (1e-200, 1e-30, 1.0, 1e30, 1e200):
-        locations, rays, _ = ray.intersects_location([[0.1 * size, 0.2 * size, 0]], [Z * length])
-        assert rays.tolist() == [0] and np.allclose(locations, [[0.1 * size, 0.2 * size, 0.5 * size]], rtol=1e-12)
+    for length in (1e-300, 1e-200, 1e-30, 1.0, 1e30, 1e200, 1e300):
+        for away in (0.0, 1e6):
+            origin = np.array([0.1, 0.2, -away]) * size
+            locations, rays, _ = ray.intersects_location([origin], [Z * length], multiple_hits=False)
+            hit = [0.1 * size, 0.2 * size, -0.5 * size if away else 0.5 * size]
+            assert rays.tolist() == [0] and np.allclose(locations, [hit], rtol=1e-9, atol=0)
     assert ray.contains_points([[0, 0, 0.4 * size], [0, 0, 0.6 * size]]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e150])
+def test_meshes_whose_products_no_double_holds_are_hit(size):
+    box = trimesh.creation.box()
+    ray = RayMeshIntersector(trimesh.Trimesh(box.vertices * size, box.faces, process=False))
+    origins = np.array([[0.1, 0.2, 0], [0.1, 0.2, -1e4]]) * size
+    locations, rays, _ = ray.intersects_location(origins, [Z, Z], multiple_hits=False)
+    assert rays.tolist() == [0, 1] and np.allclose(locations[:, 2] / size, [0.5, -0.5], rtol=1e-5)
+    assert ray.contains_points([[0, 0, 0.4 * size], [0, 0, 0.6 * size]]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_broken_vertex_hides_no_other_triangles(wrong):
+    box = trimesh.creation.box()
+    left = np.flatnonzero((box.faces != 0).all(axis=1))
+    outward = box.triangles[left].mean(axis=1)
+    vertices = box.vertices.copy()
+    vertices[0] = wrong
+    ray = RayMeshIntersector(trimesh.Trimesh(vertices, box.faces, process=False))
+    assert (ray.intersects_first(2 * outward, -outward) == left).all()
+
+
+@pytest.mark.parametrize("away", [1e3, 1e5, 1e8])
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_rays_from_afar_hit_what_they_pass_through(ball, offset, away):
+    """float32 about the mesh is off by 2^-25 of the way to it, which is three meshes from 1e8 away."""
+    ball.apply_translation([offset, -offset / 3, 7])
+    random = np.random.default_rng(14)
+    faces = random.integers(0, len(ball.faces), 500)
+    inside = random.dirichlet([3, 3, 3], 500)
+    targets = np.einsum("nk,nkc->nc", inside, ball.triangles[faces])
+    ways = -ball.face_normals[faces] + random.uniform(-0.3, 0.3, (500, 3))
+    origins = targets - away * ways
+    ray, own = RayMeshIntersector(ball), 1e-15 * (away + offset)  # what origins are rounded by
+    assert (ray.intersects_first(origins, ways) == faces).mean() > (0.98 if own < 1e-6 else 0.9)
+    for several in (False, True):
+        locations, rays, triangles = ray.intersects_location(origins, ways, several)
+        assert (np.bincount(rays, minlength=500) == (2 if several else 1)).all()
+        weights = trimesh.triangles.points_to_barycentric(ball.triangles[triangles], locations)
+        assert weights.min() > -1e-5 - 100 * own
+        first = np.append(True, np.diff(rays) > 0)
+        assert np.abs(locations[first] - targets).max() < 1e-5 + 100 * own
+    assert ray.intersects_any(origins, ways).all() and not ray.intersects_any(origins, -ways).any()
+
+
+def test_rays_from_near_and_afar_go_together(ball):
+    origins, directions = rays_at(ball, 300, 15)
+    ray = RayMeshIntersector(ball)
+    near = ray.intersects_location(origins, directions)
+    for other in ([1e6, 0, 0], [1e300, 0, 0], [np.inf, 0, 0], [np.nan, 0, 0]):
+        among = ray.intersects_location(np.append(origins, [other], axis=0), np.append(directions, [Z], axis=0))
+        assert (among[1] == near[1]).all() and (among[2] == near[2]).all()
+        assert np.abs(among[0] - near[0]).max() < 1e-12
+
+
+def test_float32_coordinates_of_a_mesh_at_zero_are_kept():
+    for end in np.float32(0.7) + np.arange(4, dtype=np.float32) * np.float32(2**-24):
+        box = trimesh.creation.box(bounds=[[-1, -1, -1], [end] * 3])
+        points = [[np.nextafter(end, np.float32(to)), 0.1, 0.2] for to in (0, 1)]
+        assert RayMeshIntersector(box).contains_points(points).tolist() == [True, False]
 
 
 def test_invalid_rays_hit_nothing(ball):
