@@ -183,9 +183,9 @@ static mesh_numbers numbers_of(const scene_source *source) {
 
 static int load_mesh(const scene_item *item, const scene_target *to, double *worst_rounding) {
   scene_source *source = to->source;
-  const scene_mesh_target mesh = {
-      to->context,      to->scene,    &to->build,         item->mask,        &source->rules, &source->parts,
-      &source->outputs, source->seen, numbers_of(source), &source->in_double};
+  const scene_mesh_target mesh = {to->context,        to->scene,         &to->build,       item->mask,
+                                  &source->rules,     &source->parts,    &source->outputs, source->seen,
+                                  numbers_of(source), &source->in_double};
   return scene_mesh_add(item->value, &to->source->meshes, &mesh, worst_rounding);
 }
 

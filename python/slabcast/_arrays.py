@@ -24,6 +24,8 @@ Parts = tuple[tuple[str, Any, int], ...]
 _FLOAT_MAX = float(np.finfo(FLOAT).max)
 # What is a place: rounding moves it. Of the others it changes a direction or a size by a share that nothing shows.
 PLACES = frozenset(["origins", "targets", "rays", "points", "vertices", "lower", "upper", "centers", "poses"])
+# The parts that say how large what stands there is.
+SIZES = frozenset(["radii", "half_sizes"])
 # Loss is told from here on: a share of the extent of what is looked at. Coordinates lose it that are 16 times as far
 # from the origin as that is long, by EPSILON, half of float32's.
 LOSS, EPSILON = 1e-6, 2.0**-24
@@ -421,7 +423,13 @@ def _wants_double(parts: Parts, given: list[Any], moved: Sequence[float]) -> boo
     places = places_of(parts, given)
     if not places:
         return any(map(is_wide, given))
-    return any(moved) and are_far(*map(range_of, places.values()))
+    return any(moved) and are_far(*map(range_of, places.values()), extent=_largest_size(parts, given))
+
+
+def _largest_size(parts: Parts, given: list[Any]) -> float:
+    """How long the largest of some solids with places and sizes is: a lone one has no other extent."""
+    sizes = [np.abs(array[np.isfinite(array)]) for (name, *_), array in zip(parts, given) if name in SIZES]
+    return 2.0 * float(max((size.max(initial=0.0) for size in sizes), default=0.0))
 
 
 def _put_together(parts: Parts, arrays: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

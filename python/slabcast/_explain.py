@@ -43,7 +43,8 @@ class Explanation:
     primitive: int
     geometry: int
     hit: NDArray[np.void]
-    """Of HIT, or HIT64 of a ray in float64, without a dimension: that of closest() in a scene of this primitive alone."""
+    """Of HIT, or of HIT64 where the ray is float64, without a dimension. It is that of closest() in a scene of this
+    primitive alone."""
     interval: NDArray[np.void]
     """Of INTERVAL or INTERVAL64, likewise."""
     steps: tuple[Step, ...]

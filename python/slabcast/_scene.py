@@ -975,7 +975,8 @@ class Scene(Life):
             raise InvalidArgument(f"explain takes one ray; these are {array.size // 8}")
         array = array.reshape(8)
         if hit is None:
-            hit = self.closest(array, **{**named, "double": doubles})
+            as_given: Options = {**named, "double": doubles}
+            hit = self.closest(array, **as_given)
             if hit["primitive"] >= INVALID:
                 raise InvalidArgument("the ray hits nothing; name the primitive that it is held against, as `hit`")
         place = _primitive_of(hit)

@@ -441,7 +441,7 @@ def test_sets_are_moved_in_double(far):
 def test_what_is_cast_in_double_is_explained():
     """The hit of a cast, t and order too; of float32 rays in the same scene that of theirs."""
     scene = slabcast.Scene()
-    scene.add_spheres(np.array([[5403210.3, 40.25, -7.1, 2.5]]))
+    scene.add_spheres(np.array([[5403210.3, 40.25, -7.1]]), np.array([2.5]))
     ray = np.array([5403210.6, 40.0, 12.7, 0, 0, 0.02, -3, np.inf])
     told = scene.explain(ray)
     assert told.hit.dtype == slabcast.HIT64 and told.interval.dtype == slabcast.INTERVAL64
@@ -451,5 +451,15 @@ def test_what_is_cast_in_double_is_explained():
     narrow = ray.astype(np.float32)
     assert scene.explain(narrow).hit.tobytes() == scene.closest(narrow).tobytes()
     home = slabcast.Scene()
-    home.add_spheres([[0, 0, 0, 1]])
+    home.add_spheres([[0, 0, 0]], [1])
     assert home.explain([0, 0, 3], None, [0, 0, -1], double=True).hit.dtype == slabcast.HIT64
+
+
+def test_a_lone_solid_far_away_is_taken_in_double():
+    """It has a size, where its places have no extent."""
+    sphere, box = slabcast.Scene(), slabcast.Scene()
+    sphere.add_spheres(np.array([[5403210.3, 40.25, -7.1]]), np.array([2.5]))
+    box.add_obbs(np.array([[5403210.3, 40.25, -7.1]]), np.array([[2.5, 2.5, 2.5]]), np.eye(3))
+    for scene in (sphere, box):
+        t = scene.distance(np.array([5403200.3, 40.25, -7.1]), [1, 0, 0])
+        assert scene.origin is not None and abs(t - 7.5) < 1e-6 and t.dtype == np.float64
