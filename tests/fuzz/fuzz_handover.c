@@ -163,7 +163,8 @@ long fuzz_one(const uint8_t *data, size_t size) {
   char error[200];
   mesh_data got;
   if (size == 0 || size > STREAM_MAX) return FUZZ_REFUSED;
-  if (memchr("mdp", data[0], 3)) return send_mesh((reader){data + 1, data + size}, (char)data[0]);
+  if (data[0] == 'm' || data[0] == 'd' || data[0] == 'p')
+    return send_mesh((reader){data + 1, data + size}, (char)data[0]);
   if (data[0] == 'e') return send_message(data + 1, size - 1);
   const long outcome = receive(data + 1, size - 1, &got, error);
   mesh_free(&got);

@@ -11,13 +11,14 @@ static char folder[] = "/tmp/slabcast-gltf-XXXXXX";
 
 /* Corner `c` of a triangle, at a place of its part; NULL: where it is. */
 static void corner_at(const mesh_data *mesh, size_t triangle, int c, const double *place, double p[3]) {
+  static const double home[MESH_PLACE] = {[0] = 1, [5] = 1, [10] = 1};
   const size_t first = 3 * (size_t)mesh->indices[3 * triangle + (size_t)c];
   double v[3];
   for (int k = 0; k < 3; k++)
     v[k] = mesh->vertices64 ? mesh->vertices64[first + (size_t)k] : (double)mesh->vertices[first + (size_t)k];
   for (int k = 0; k < 3; k++) {
-    const double *row = place + 4 * k;
-    p[k] = place ? row[0] * v[0] + row[1] * v[1] + row[2] * v[2] + row[3] : v[k];
+    const double *row = (place ? place : home) + 4 * k;
+    p[k] = row[0] * v[0] + row[1] * v[1] + row[2] * v[2] + row[3];
   }
 }
 
