@@ -8,30 +8,33 @@
  * nothing partly and leaks nothing. The library never prints, exits or aborts. Option structs: zero means default, and
  * a NULL pointer to one means all defaults. Destroy functions accept NULL.
  *
- * Statuses that any function may return besides those it lists: SLAB_OK, SLAB_INVALID_ARGUMENT (a required pointer is
- * NULL, a value is out of range), SLAB_OUT_OF_MEMORY (host or device), SLAB_DEVICE_FAILED (an OpenCL call failed; the
- * message names it and its code), SLAB_INVALID_STATE (in a forked process, see below).
+ * Any function may return these statuses besides those it lists:
+ * - SLAB_OK: the call is done.
+ * - SLAB_INVALID_ARGUMENT: a required pointer is NULL, or a value is out of range.
+ * - SLAB_OUT_OF_MEMORY: the host or the device lacks memory.
+ * - SLAB_DEVICE_FAILED: an OpenCL call failed. The message names the call and its code.
+ * - SLAB_INVALID_STATE: the process was forked, see below.
  *
  * Threads: different contexts are independent. One thread at a time may build a scene (add, update, enable, remove,
  * commit). Several threads may cast on, check, pack and query a committed scene at once, and while another one builds.
  * An object may be destroyed only when no other call uses it. A scene keeps its context alive, so the order of
  * destruction does not matter.
  *
- * Processes, where there is fork(), which Windows lacks: it copies no threads. A child that was forked after its parent
- * opened a context opens its own: calls that take the parent's context, or a scene on it, return SLAB_INVALID_STATE at
- * once there. Those that only read host memory still work: slab_context_device(s), slab_context_objects,
- * slab_scene_info, slab_scene_pack, the helpers, the texts. Destroy functions free host memory there and leave a
- * driver's objects to the parent. The child's own contexts are on the processor: the threads of drivers are
- * missing there. So where the parent had used OpenCL or CUDA (slab_devices, a context on one of its devices),
- * slab_devices lists the processor alone, and slab_context_create_cl returns SLAB_INVALID_STATE. A child that was
- * forked before works in full, and so does one that calls exec. The library cannot detect the program's own use of
- * OpenCL before it forks.
+ * Processes, where there is fork(), which Windows lacks: fork() copies no threads. A child that was forked after its
+ * parent opened a context opens its own. In the child, calls that take the parent's context, or a scene on it, return
+ * SLAB_INVALID_STATE at once. Calls that only read host memory still work: slab_context_device(s),
+ * slab_context_objects, slab_scene_info, slab_scene_pack, the helpers, the texts. Destroy functions free host memory in
+ * the child and leave a driver's objects to the parent. The child's own contexts are on the processor, because the
+ * threads of drivers are missing in the child. So where the parent had used OpenCL or CUDA (slab_devices, a context on
+ * one of its devices), slab_devices lists the processor alone, and slab_context_create_cl returns SLAB_INVALID_STATE. A
+ * child that was forked before works in full, and so does one that calls exec. The library cannot detect the program's
+ * own use of OpenCL before it forks.
  *
  * Floating point: every call computes with rounding to nearest, with subnormal numbers and without traps. The settings
  * of the calling thread do not matter (fesetround, flush-to-zero, denormals-are-zero, feenableexcept; a program linked
  * with -ffast-math flushes from its start). On return the thread has its own control bits and exception flags again,
  * and progress callbacks run with them too. This holds on x86-64, and elsewhere where FE_DFL_ENV flushes nothing
- * (glibc, musl, macOS). What slab_enqueue enqueues runs later, with the driver's settings. Answers and helpers do not
+ * (glibc, musl, macOS). A cast of slab_enqueue runs later, with the driver's settings. Answers and helpers do not
  * depend on the flags that the caller is compiled with. */
 #ifndef SLABCAST_H
 #define SLABCAST_H
@@ -73,8 +76,8 @@ extern "C" {
 /** Version of this header, for the preprocessor: 100 is version 0.1.0. It grows with the version. */
 #define SLAB_VERSION_NUMBER (SLAB_VERSION_MAJOR * 10000 + SLAB_VERSION_MINOR * 100 + SLAB_VERSION_PATCH)
 
-/** Version of the running library, which may differ from the header's where the library is shared: a constant text such
- * as "0.1.0". It never fails; any thread may call it at any time. */
+/** The version of the running library: a constant text such as "0.1.0". It may differ from the header's where the
+ * library is shared. It never fails; any thread may call it at any time. */
 SLAB_API const char *slab_version(void);
 /** The same as a number: the SLAB_VERSION_NUMBER that the library was built with. */
 SLAB_API uint32_t slab_version_number(void);
@@ -99,7 +102,7 @@ typedef enum slab_status {
 #undef SLAB_STATUS_NAME
 } slab_status;
 
-/** A constant text, never NULL; "unknown status" for other values. */
+/** The text of a status: a constant, never NULL; "unknown status" for other values. */
 SLAB_API const char *slab_status_text(slab_status);
 
 /** The message of the last failed call on this thread, with the device's build log where there is one; "" when none
@@ -125,7 +128,7 @@ typedef struct slab_device_info {
   char version[128];         /**< of OpenCL; of the processor, the instruction set in use */
   char platform[128];        /**< the driver, by name */
   slab_device_type type;     /**< CPU, GPU or other */
-  uint32_t compute_units;    /**< what works at the same time; of a CPU its logical cores */
+  uint32_t compute_units;    /**< units that work at the same time; of a CPU its logical cores */
   uint32_t clock_mhz;        /**< as reported by the driver; 0: unknown */
   uint64_t memory_bytes;     /**< global memory */
   uint64_t allocation_bytes; /**< largest single buffer */
@@ -136,16 +139,24 @@ typedef struct slab_device_info {
                                 emulate them, with the same answers */
 } slab_device_info;
 
-/** Lists the devices in the order that device selectors count them: the processor first, then NVIDIA's cards by CUDA,
- * then the OpenCL devices of all platforms, with the properties that they report. A card that both have is listed once,
- * by CUDA: its platform is "CUDA", its lane width 1, and its one layout SLAB_LAYOUT_COMPRESSED. Nothing runs on them.
- * The processor's platform is SLAB_PROCESSOR_PLATFORM. It needs no driver: its kernels are in the library, compiled for
- * one or several instruction sets (its version names the one in use), unless the library was built without. An OpenCL
- * driver may list the same processor once more. The environment variable SLABCAST_BACKENDS leaves devices out: it names
- * those that stay, with commas between: "native" (the processor), "cuda", "opencl". Writes at most `capacity` entries
- * (list may be NULL with capacity 0) and the total to *count. A device that cannot be described is left out here and by
- * selectors; SLAB_DEVICE_FAILED where none can be described. SLAB_NO_DEVICE when there is none, or no OpenCL loader;
- * *count is then 0. */
+/** Lists the devices, with the properties that they report.
+ *
+ * Device selectors count devices in this order: the processor, then NVIDIA's cards by CUDA, then the OpenCL devices of
+ * all platforms. Nothing runs on them.
+ * - A card that CUDA and OpenCL both have is listed once, by CUDA. Its platform is "CUDA", its lane width 1, and its
+ *   one layout SLAB_LAYOUT_COMPRESSED.
+ * - The processor's platform is SLAB_PROCESSOR_PLATFORM. It needs no driver: the library has its kernels, compiled for
+ *   one or several instruction sets, unless it was built without. The device's version names the set in use. An OpenCL
+ *   driver may list the same processor once more.
+ * - A device that cannot be described is left out here and by selectors.
+ * - The environment variable SLABCAST_BACKENDS leaves devices out. It names those that stay, with commas between:
+ *   "native" (the processor), "cuda", "opencl".
+ *
+ * Writes at most `capacity` entries (list may be NULL with capacity 0) and the total to *count.
+ *
+ * Errors:
+ * - SLAB_NO_DEVICE: there is no device, or no OpenCL loader. *count is then 0.
+ * - SLAB_DEVICE_FAILED: no device can be described. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
 /** How rays traverse a BVH on a CPU device. It never changes an answer, only the speed. */
@@ -163,7 +174,7 @@ typedef enum slab_traversal {
 /** How scenes are stored on the device, and so how they are traversed. It never changes an answer, only the speed. */
 typedef enum slab_layout {
   SLAB_LAYOUT_DEFAULT,   /**< SLAB_LAYOUT_WIDE where one of the context's devices is a CPU and none is a card by CUDA,
-                            else   SLAB_LAYOUT_COMPRESSED */
+                            else SLAB_LAYOUT_COMPRESSED */
   SLAB_LAYOUT_WIDE,      /**< exact bounds, blocks of eight primitives; slab_traversal applies to this layout alone */
   SLAB_LAYOUT_COMPRESSED /**< for GPUs: BVHs with nodes of 80 bytes, primitives tested one by one, one ray per
                             work-item; boxes of flat scenes go through local memory. lane_width has no effect */
@@ -184,8 +195,8 @@ typedef struct slab_context_options {
                            never copies */
   slab_traversal traversal; /**< how rays traverse a BVH on a CPU device */
   slab_layout layout;       /**< how scenes are stored on the device */
-  uint32_t threads; /**< most threads of the host that build BVHs, sort rays and check at once, with the caller's; 0: as
-                       many as the affinity of the process and the quota of its control groups allow */
+  uint32_t threads; /**< most threads of the host that build BVHs, sort rays and check at once, the caller's included.
+                       0: as many as the affinity of the process and the quota of its control groups allow */
 } slab_context_options;
 
 /** Devices that are open. */
@@ -193,30 +204,41 @@ typedef struct slab_context slab_context;
 /** Geometry, and once it is committed its BVH on the devices of a context. */
 typedef struct slab_scene slab_scene;
 
-/** Opens one device or several. With several, a scene is laid out on each, and the rays of a cast go to whichever is
- * free; which device casts a ray changes no answer. A small probe kernel tests the arithmetic of each device, once in
- * the life of the process for each lane width. SLAB_NO_DEVICE when none matches; SLAB_UNSUPPORTED when a device does
- * not round to nearest, or when an operation of the probe gave a wrong result, which the message quotes;
- * SLAB_INVALID_ARGUMENT when a list has an empty entry or names a device twice; SLAB_BUILD_FAILED. The caller destroys
- * *context. */
+/** Opens one device or several. The caller destroys *context.
+ *
+ * With several devices, a scene is laid out on each, and the rays of a cast go to whichever device is free. The device
+ * that casts a ray changes no answer. A small probe kernel tests the arithmetic of each device, once in the life of the
+ * process for each lane width.
+ *
+ * Errors:
+ * - SLAB_NO_DEVICE: no device matches.
+ * - SLAB_UNSUPPORTED: a device does not round to nearest, or an operation of the probe gave a wrong result. The message
+ *   quotes the result.
+ * - SLAB_INVALID_ARGUMENT: a list has an empty entry or names a device twice.
+ * - SLAB_BUILD_FAILED: the driver could not build a kernel. */
 SLAB_API slab_status slab_context_create(const slab_context_options *options, slab_context **context);
 /** Closes the devices when no scene uses them any more. Accepts NULL. */
 SLAB_API void slab_context_destroy(slab_context *context);
-/** The device of a context; of several the first, which slab_pairs uses. denormals and exact_divide are set where the
- * device reports them and the probe did not find otherwise. */
+/** Describes the device of a context; of several devices the first, which slab_pairs uses. It sets denormals and
+ * exact_divide where the device reports them and the probe did not find otherwise. */
 SLAB_API slab_status slab_context_device(const slab_context *context, slab_device_info *info);
-/** Takes `size` bytes of the host's memory that the context's devices copy from and to directly, for rays, skips and
- * results: pinned memory of the first device that copies. Where none copies, or the system refuses, it is ordinary
- * memory, at the begin of a cache line. It may be used for anything, and its bytes have any value. Pinned memory is
+/** Takes `size` bytes of host memory that the context's devices copy from and to directly, for rays, skips and results.
+ *
+ * It is pinned memory of the first device that copies. Where no device copies, or the system refuses, it is ordinary
+ * memory that begins at a cache line. It may be used for anything, and its bytes have any value. Pinned memory is
  * scarce, and takes longer to get than to fill: keep it from cast to cast. It holds the context until slab_host_free.
- * SLAB_INVALID_ARGUMENT: context or memory is NULL; SLAB_INVALID_STATE: after a fork; SLAB_OUT_OF_MEMORY. Several
- * threads may call at once. */
+ * Several threads may call at once.
+ *
+ * Errors:
+ * - SLAB_INVALID_ARGUMENT: context or memory is NULL.
+ * - SLAB_INVALID_STATE: after a fork.
+ * - SLAB_OUT_OF_MEMORY. */
 SLAB_API slab_status slab_host_alloc(slab_context *, size_t size, void **memory);
-/** Gives back what slab_host_alloc gave for this context, once no cast uses it. Accepts NULL as memory.
+/** Gives back memory that slab_host_alloc gave for this context, once no cast uses it. Accepts NULL as memory.
  * SLAB_INVALID_ARGUMENT: the context gave no such memory. */
 SLAB_API slab_status slab_host_free(slab_context *, void *memory);
-/** All devices of a context, in the order in which they were named ("all": the order of slab_devices). Writes at most
- * `capacity` entries (list may be NULL with capacity 0) and the number of devices to *count. */
+/** Describes all devices of a context, in the order in which they were named ("all": the order of slab_devices). Writes
+ * at most `capacity` entries (list may be NULL with capacity 0) and the number of devices to *count. */
 SLAB_API slab_status slab_context_devices(const slab_context *context, slab_device_info *list, size_t capacity,
                                           size_t *count);
 
@@ -237,7 +259,7 @@ typedef struct slab_mesh {
   const double *vertices64; /**< x, y and z of each vertex in double (slab_scene_origin); NULL: vertices has them */
 } slab_mesh;
 
-/** What is said of a geometry when it is added. */
+/** How a geometry is added. */
 typedef struct slab_geometry_options {
   uint32_t mask;     /**< rays whose mask has a bit in common see this geometry; 0: all bits */
   int skip_invalid;  /**< non-zero: drops primitives that would be refused; ids keep the input's numbering */
@@ -255,26 +277,34 @@ SLAB_API void slab_scene_destroy(slab_scene *scene);
 
 /** Most worlds of a scene. */
 #define SLAB_WORLDS 1048576u
-/** Declares how many worlds a scene has: copies of a place, each with geometries of its own, over what belongs to all.
- * They are numbered from 1. slab_geometry_options.world says which world a geometry belongs to; `worlds` of
- * slab_cast_options and slab_point_options says which each ray or point is in. A ray of world w sees what belongs to w
- * and what belongs to all, with the answer of a scene that holds these alone, but for ids: those are the scene's. A
- * scene has no worlds at first; casts see them after the next slab_scene_commit. One thread at a time may build a
- * scene. SLAB_INVALID_ARGUMENT: there are more than SLAB_WORLDS, or a geometry belongs to one that would be gone.
- * SLAB_INVALID_STATE: the scene is a model of another one; models have no worlds. SLAB_OUT_OF_MEMORY. */
+/** Declares how many worlds a scene has: copies of a place, each with geometries of its own, over geometries that
+ * belong to all. A scene has no worlds at first.
+ *
+ * Worlds are numbered from 1. slab_geometry_options.world says which world a geometry belongs to; `worlds` of
+ * slab_cast_options and slab_point_options says which each ray or point is in. A ray of world w sees the geometries of
+ * w and those that belong to all. It has the answer of a scene that holds these alone, but with the ids of this scene.
+ * Casts see the worlds after the next slab_scene_commit. One thread at a time may build a scene.
+ *
+ * Errors:
+ * - SLAB_INVALID_ARGUMENT: there are more than SLAB_WORLDS, or a geometry belongs to a world that would be gone.
+ * - SLAB_INVALID_STATE: the scene is a model of another one; models have no worlds.
+ * - SLAB_OUT_OF_MEMORY. */
 SLAB_API slab_status slab_scene_set_worlds(slab_scene *, uint32_t worlds);
 
 /** @defgroup adding Adding geometry
- * @ingroup scenes
- * Each call adds one geometry of n primitives (0 allowed, at most 2^32 - 16 in the scene) and copies them. It writes
- * the id of the geometry to *geometry (may be NULL); ids count from 0 in the order of adding.
+ * @ingroup scenes Each call adds one geometry of n primitives (0 allowed, at most 2^32 - 16 in the scene) and copies
+ * them. It writes the id of the geometry to *geometry (may be NULL); ids count from 0 in the order of adding. Casts see
+ * a geometry after the next slab_scene_commit.
  *
- * SLAB_INVALID_ARGUMENT names the first refused primitive by index, with its value. Refused are: planes with a zero or
- * non-finite normal or a non-finite offset; spheres with a non-finite centre or a negative or non-finite radius;
- * oriented boxes with axes not orthonormal within 1e-5, a non-finite centre or a negative or non-finite half size;
- * triangles with a vertex that is NaN, infinite or beyond 2^60, or with an index out of range (vertices that no
- * triangle uses may have any value); centres, radii and sizes of spheres and oriented boxes beyond 2^60. Inverted or
- * NaN boxes are not refused: they are never hit. Casts see a geometry after the next slab_scene_commit.
+ * SLAB_INVALID_ARGUMENT names the first refused primitive by index, with its value. These are refused:
+ * - planes with a zero or non-finite normal or a non-finite offset
+ * - spheres with a non-finite centre or a negative or non-finite radius
+ * - oriented boxes with axes not orthonormal within 1e-5, a non-finite centre or a negative or non-finite half size
+ * - spheres and oriented boxes with a centre, radius or size beyond 2^60
+ * - triangles with a vertex that is NaN, infinite or beyond 2^60, or with an index out of range. Vertices that no
+ *   triangle uses may have any value.
+ *
+ * Inverted or NaN boxes are not refused: they are never hit.
  * @{ */
 /** Adds planes. */
 SLAB_API slab_status slab_scene_add_planes(slab_scene *, const slab_plane *, uint32_t n, const slab_geometry_options *,
@@ -293,13 +323,16 @@ SLAB_API slab_status slab_scene_add_mesh(slab_scene *, const slab_mesh *, const 
                                          uint32_t *geometry);
 /** @} */
 
-/** @name Changing geometry
- * Each replaces all n primitives of a geometry by as many of the same kind; ids stay. They are refused by the same
- * rules as when added, and dropped instead where the geometry was added with skip_invalid; its mask stays. A mesh whose
- * indices are NULL keeps those that the geometry has, and needs as many vertices as they are for: the fastest update.
- * With indices of its own it may have any number. After a refusal the scene is as it was. Casts see the change after
- * the next slab_scene_commit. SLAB_INVALID_ARGUMENT: the geometry is not one of the scene's, is removed, or has another
- * kind or count of primitives.
+/** @name Changing geometry Each call replaces all n primitives of a geometry by as many of the same kind; ids stay.
+ * Primitives are refused by the same rules as when added. Where the geometry was added with skip_invalid they are
+ * dropped instead. Its mask stays. After a refusal the scene is as it was. Casts see the change after the next
+ * slab_scene_commit.
+ *
+ * A mesh whose indices are NULL keeps those of the geometry, and needs as many vertices as they are for: the fastest
+ * update. With indices of its own it may have any number of vertices.
+ *
+ * SLAB_INVALID_ARGUMENT: the geometry is not one of the scene's, is removed, or has another kind or count of
+ * primitives.
  * @{ */
 /** Replaces planes. */
 SLAB_API slab_status slab_scene_update_planes(slab_scene *, uint32_t geometry, const slab_plane *, uint32_t n);
@@ -311,11 +344,15 @@ SLAB_API slab_status slab_scene_update_boxes(slab_scene *, uint32_t geometry, co
 SLAB_API slab_status slab_scene_update_obbs(slab_scene *, uint32_t geometry, const slab_obb *, uint32_t n);
 /** Replaces triangles. */
 SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
-/** Replaces n planes of a geometry, the first of them number `first`; the others stay. Where all that has changed since
- * the last commit are ranges, few primitives in all, the next one takes time for these alone: it writes what they are
- * and the bounds above them, on the processor by a BVH without instances or worlds; else it takes the way of an update
- * of all. SLAB_INVALID_ARGUMENT as above, where the range is not the geometry's, and names what is refused by its index
- * in the array. n = 0 changes nothing. What the geometry is made of is then in memory three times. */
+/** Replaces n planes of a geometry, from number `first` on; the others stay. n = 0 changes nothing.
+ *
+ * Where ranges are all that has changed since the last commit, the next commit may take time for these alone. It then
+ * writes these primitives and the bounds above them. That holds on the processor, with a BVH without instances or
+ * worlds, and few primitives in all; else a commit does the same as after an update of all. The host then holds the
+ * geometry three times.
+ *
+ * SLAB_INVALID_ARGUMENT as above, and where the range is not the geometry's. It names a refused primitive by its index
+ * in the array. */
 SLAB_API slab_status slab_scene_update_some_planes(slab_scene *, uint32_t geometry, uint32_t first, const slab_plane *,
                                                    uint32_t n);
 /** The same of spheres. */
@@ -329,49 +366,62 @@ SLAB_API slab_status slab_scene_update_some_obbs(slab_scene *, uint32_t geometry
                                                  uint32_t n);
 /** The same of a mesh's vertices, each three floats; indices stay. A mesh without indices has three a triangle. A
  * vertex that some triangle has is refused as in an update of all, also where the mesh was added with skip_invalid. So
- * is one of a triangle that was dropped, unless all its vertices are in the range: the others are not known any more.
- */
+ * is a vertex of a dropped triangle, unless all its vertices are in the range: the scene does not keep the others. */
 SLAB_API slab_status slab_scene_update_some_vertices(slab_scene *, uint32_t geometry, uint32_t first,
                                                      const float *vertices, uint32_t n);
-/** Places a model n times: a committed scene of the same context, which may have instances itself, on at most 4 levels.
- * transforms: n affine maps from the model's space to the scene's, each 12 floats, the rows of a 3x4 matrix. They are
- * copied. An instance takes as many consecutive geometry ids as the model has; *geometry (NULL: not wanted) receives
- * the first of the first. A hit on instance i, geometry g of the model and primitive p has geometry *geometry + i *
- * (ids of the model) + g and primitive p. The model's geometries are what they were at this scene's commit. The scene
- * retains the model, whose creator may destroy it, and which gets no more geometries. No other thread may change the
- * model during this call. options: its mask applies beside those of the model's geometries; skip_invalid does not
- * apply. SLAB_INVALID_STATE where the model, or a geometry that was added to it, is not committed.
- * SLAB_INVALID_ARGUMENT names the model where it is of another context, contains this scene or is on too many levels,
- * the first transform that is not finite, singular, scales by more than 2^60 or less than 2^-60, or is too skew (its
- * matrix A has a norm || |A| |A^-1| || > 4096, of the largest row), by itself or with an instance in the model, and
- * more than 2^32 - 16 ids. The scene then stays as it was. */
+/** Places a model n times: a committed scene of the same context. The model may have instances itself, on at most 4
+ * levels.
+ * - transforms: n affine maps from the model's space to the scene's, each 12 floats, the rows of a 3x4 matrix. They are
+ *   copied.
+ * - options: its mask applies beside those of the model's geometries; skip_invalid does not apply.
+ * - geometry (NULL: not wanted): receives the first id of the first instance.
+ *
+ * An instance takes as many consecutive geometry ids as the model has. A hit on instance i, geometry g of the model and
+ * primitive p has geometry *geometry + i * (ids of the model) + g and primitive p. The model's geometries are what they
+ * were at this scene's commit. The scene retains the model, so its creator may destroy it. The model gets no more
+ * geometries. No other thread may change the model during this call.
+ *
+ * Errors, after which the scene is as it was:
+ * - SLAB_INVALID_STATE: the model, or a geometry that was added to it, is not committed.
+ * - SLAB_INVALID_ARGUMENT names the model: it is of another context, contains this scene or is on too many levels.
+ * - SLAB_INVALID_ARGUMENT names the first transform that is not finite, is singular, or scales by more than 2^60 or
+ *   less than 2^-60. A transform that is too skew is refused too: for its matrix A, the norm || |A| |A^-1| || of the
+ *   largest row is above 4096. Each rule holds for the transform by itself and with any instance in the model.
+ * - SLAB_INVALID_ARGUMENT: there would be more than 2^32 - 16 ids. */
 SLAB_API slab_status slab_scene_add_instances(slab_scene *, slab_scene *model, const float *transforms, uint32_t n,
                                               const slab_geometry_options *options, uint32_t *geometry);
-/** Replaces the transforms of n instances, all that slab_scene_add_instances placed in one call; geometry: what it
- * gave. Casts see them after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
+/** Replaces the transforms of n instances, all those of one call of slab_scene_add_instances; geometry: the id that the
+ * call gave. Casts see them after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
 SLAB_API slab_status slab_scene_update_instances(slab_scene *, uint32_t geometry, const float *transforms, uint32_t n);
-/** Replaces the transforms of n instances of a geometry, transforms[i] that of instance indices[i]. Of an index that is
- * there twice the last one counts. In a scene with worlds the next commit then takes time for the worlds that have
- * moved alone. SLAB_INVALID_ARGUMENT as above, and names an index that the geometry does not have. */
+/** Replaces the transforms of n instances of a geometry, transforms[i] that of instance indices[i]. Where an index is
+ * there twice, the last one counts. In a scene with worlds the next commit then takes time only for the worlds that
+ * have moved. SLAB_INVALID_ARGUMENT as above, and where the geometry does not have an index, which the message names.
+ */
 SLAB_API slab_status slab_scene_update_some_instances(slab_scene *, uint32_t geometry, const uint32_t *indices,
                                                       const float *transforms, uint32_t n);
-/** The same for the instances of `count` calls of slab_scene_add_instances: all are moved, or where something is
- * refused none. geometries: what these calls gave, each once. transforms: n, of all their instances, in the order of
- * geometries. SLAB_INVALID_ARGUMENT names the index in geometries, and the transform among those of that geometry. */
+/** Replaces the transforms of all instances of `count` calls of slab_scene_add_instances. Where one is refused none is
+ * moved.
+ * - geometries: the ids that these calls gave, each once.
+ * - transforms: n, of all their instances, in the order of geometries.
+ *
+ * SLAB_INVALID_ARGUMENT names the index in geometries, and the transform among those of that geometry. */
 SLAB_API slab_status slab_scene_move_instances(slab_scene *, const uint32_t *geometries, uint32_t count,
                                                const float *transforms, uint32_t n);
-/** Disables a geometry (enabled 0), which no ray sees then whatever its mask, or enables it again. Its primitives can
- * be updated meanwhile. Casts see it after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
+/** Disables a geometry (enabled 0), or enables it again. No ray sees a disabled geometry, whatever its mask. Its
+ * primitives can be updated meanwhile. Casts see it after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above.
+ */
 SLAB_API slab_status slab_scene_enable(slab_scene *, uint32_t geometry, int enabled);
 /** Removes a geometry for ever. Its id is not used again, and others keep theirs. Casts see it after the next
  * slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
 SLAB_API slab_status slab_scene_remove(slab_scene *, uint32_t geometry);
 /** @} */
 
-/** @name Ids of instances
- * By the last commit. Any thread may call them, also while another one builds. Both read n entries and write n, which
- * the caller owns; n may be 0 (arrays may then be NULL). SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT names
- * the first entry that the scene does not have, and nothing is written then.
+/** @name Ids of instances By the last commit. Any thread may call them, also while another one builds. Both read n
+ * entries and write n, which the caller owns; n may be 0 (arrays may then be NULL).
+ *
+ * Errors:
+ * - SLAB_INVALID_STATE: before commit.
+ * - SLAB_INVALID_ARGUMENT: names the first entry that the scene does not have. Nothing is written then.
  * @{ */
 /** Most instances that stand in each other. */
 #define SLAB_LEVELS 4
@@ -383,28 +433,37 @@ typedef struct slab_path {
   uint32_t instances[SLAB_LEVELS]; /**< of each level the id that slab_scene_add_instances gave them */
   uint32_t index[SLAB_LEVELS];     /**< of each level which of these instances it is */
 } slab_path;
-/** Says where geometries stand whose ids hits have. The primitive of a hit is the same in its model. Of SLAB_MISS and
- * SLAB_INVALID the path has that geometry and no levels. A geometry that is removed is refused. */
+/** Says where the geometries with these ids, which hits have, stand. The primitive of a hit is the same in its model.
+ * For SLAB_MISS and SLAB_INVALID the path has that geometry and no levels. A geometry that is removed is refused. */
 SLAB_API slab_status slab_scene_paths(const slab_scene *, const uint32_t *geometries, size_t n, slab_path *paths);
-/** The reverse: the ids that geometries have in the scene. An instance takes consecutive ids: with levels 1 and
- * geometry 0 a path gives its first, and its model's slab_scene_stats how many they are. The geometry may be any of the
- * last model, one of its instances' too. */
+/** Does the reverse: writes the ids that geometries have in the scene.
+ *
+ * An instance takes consecutive ids. A path with levels 1 and geometry 0 gives its first id, and slab_scene_stats of
+ * its model gives their number. The geometry may be any of the last model, also one of its instances. */
 SLAB_API slab_status slab_scene_path_ids(const slab_scene *, const slab_path *paths, size_t n, uint32_t *geometries);
 /** @} */
 
-/** The build quality of the BVH. FAST builds 2 to 2.5 times as fast as DEFAULT, for scenes that change; rays take 1.05
- * to 1.5 times as long, so it pays for up to about three rays per primitive. HIGH builds in 1.5 to 4 times the time
- * of DEFAULT; rays take 0.9 to 1 of theirs. FLAT has no BVH: every primitive is tested. DEFAULT is FLAT where
- * primitives are few: 8 on GPUs, 24 to 128 by their kind on OpenCL's CPU devices. On the processor it has a BVH, and up
- * to 192 boxes, 32 spheres or oriented boxes, or 64 triangles also what FLAT has, for rays that are faster so. */
+/** The build quality of the BVH.
+ * - FAST builds 2 to 2.5 times as fast as DEFAULT, for scenes that change. Rays take 1.05 to 1.5 times as long, so it
+ *   pays for up to about three rays per primitive.
+ * - HIGH builds in 1.5 to 4 times the time of DEFAULT; rays take 0.9 to 1 of theirs.
+ * - FLAT has no BVH: every primitive is tested.
+ * - DEFAULT is FLAT where primitives are few: 8 on GPUs, 24 to 128 by their kind on OpenCL's CPU devices. On the
+ *   processor it has a BVH. With up to 192 boxes, 32 spheres or oriented boxes, or 64 triangles it also has the arrays
+ *   of FLAT, for rays that are faster with them. */
 typedef enum slab_tree { SLAB_TREE_DEFAULT, SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB_TREE_HIGH } slab_tree;
 
 /** What a commit does with the BVH of the last one. A refit gives its nodes new bounds. It takes a fraction of the time
- * of a build, and rays take longer the more the scene has changed in shape. AUTO refits until the cost that rays can
- * expect (sah_cost) passes 1.3 of what it was after the last build, and then builds; where ranges alone have moved,
- * some of their primitives go to other leaves before that. REFIT refits at any cost. Where the BVH does not hold the
- * scene, both build: a geometry was added; a box became finite that was infinite in x or y, or the reverse; what was
- * disabled or never hit at the last build is there now. */
+ * of a build, and rays take longer the more the scene has changed in shape.
+ * - AUTO refits until the cost that rays can expect (sah_cost) passes 1.3 of its value after the last build, and then
+ *   builds. Where only ranges have moved, some of their primitives go to other leaves before that.
+ * - REFIT refits at any cost.
+ * - REBUILD builds.
+ *
+ * AUTO and REFIT also build where the BVH does not hold the scene:
+ * - a geometry was added
+ * - a box became finite that was infinite in x or y, or the reverse
+ * - a primitive was disabled or never hit at the last build, and is there now */
 typedef enum slab_update { SLAB_UPDATE_AUTO, SLAB_UPDATE_REFIT, SLAB_UPDATE_REBUILD } slab_update;
 
 /** How a scene is laid out. It never changes an answer, only the speed. */
@@ -413,15 +472,21 @@ typedef struct slab_build_options {
   slab_update update; /**< of a scene that was committed before */
 } slab_build_options;
 
-/** Lays the scene out on the device. An empty scene is valid: every ray misses it. A committed scene can be cast on,
- * and be changed and committed again. Other threads may cast meanwhile: casts that begin before the commit has
- * succeeded answer the last one to their end, later ones this one. After a failure casts go on answering the last one,
- * and the changes wait for the next commit. What nothing has changed since is not committed again, unless by
- * SLAB_UPDATE_REBUILD. Options change no answer, only the speed. An array that is larger than one allocation of the
- * device is split over several buffers, at most four for primitives and four for nodes. Where these do not hold it,
- * SLAB_OUT_OF_MEMORY names the bytes needed. Two states of a scene that changes are in memory at once.
- * SLAB_INVALID_STATE where a model has changed so that its instances stand on too many levels, or that a transform with
- * one of its own would be refused. */
+/** Lays the scene out on the device. A committed scene can be cast on, and be changed and committed again. An empty
+ * scene is valid: every ray misses it.
+ *
+ * Other threads may cast meanwhile. Casts that begin before the commit has succeeded answer the last one to their end,
+ * later casts this one. After a failure casts go on answering the last one, and the changes wait for the next commit. A
+ * scene without changes is not committed again, unless by SLAB_UPDATE_REBUILD. Options change no answer, only the
+ * speed. Two states of a scene that changes are in memory at once.
+ *
+ * An array that is larger than one allocation of the device is split over several buffers, at most four for primitives
+ * and four for nodes.
+ *
+ * Errors:
+ * - SLAB_OUT_OF_MEMORY: these buffers do not hold the array. The message names the bytes needed.
+ * - SLAB_INVALID_STATE: a model has changed so that its instances stand on too many levels. Or a transform with one of
+ *   the model's own would be refused. */
 SLAB_API slab_status slab_scene_commit(slab_scene *, const slab_build_options *);
 
 /** What a scene holds, and what it takes. Primitives are counted as added, dropped ones included. */
@@ -444,23 +509,32 @@ typedef struct slab_scene_stats {
   double origin[3]; /**< where the scene's floats count from (slab_scene_origin). lower and upper count from there */
 } slab_scene_stats;
 
-/** Says what a scene holds and takes. SLAB_INVALID_STATE before commit. */
+/** Says what a scene holds and what memory it takes. SLAB_INVALID_STATE: before commit. */
 SLAB_API slab_status slab_scene_info(const slab_scene *, slab_scene_stats *);
 
-/** Serializes a committed scene to `*size` bytes, with its BVH where that is SLAB_LAYOUT_WIDE, and with its models as
- * its commit saw them, for other processes and machines of the same byte order. Casts on the scene that
- * slab_scene_unpack makes of them give the same bits. capacity 0 (bytes may then be NULL) writes *size alone.
- * SLAB_CAPACITY when capacity is too small: *size is complete, bytes are untouched. bytes must be aligned to 8, as
- * memory of malloc is. Equal scenes give equal bytes. Other versions of the library may refuse them. SLAB_INVALID_STATE
- * before commit. In a forked child, which cannot commit its parent's scenes, it packs the changes that wait for a
- * commit as well. Then there is no BVH in the bytes, and none either where a driver has it. */
+/** Serializes a committed scene to `*size` bytes, for other processes and machines of the same byte order.
+ *
+ * The bytes hold the scene's models as its commit saw them, and its BVH where that is SLAB_LAYOUT_WIDE. Casts on the
+ * scene that slab_scene_unpack makes of them give the same bits. Equal scenes give equal bytes. Other versions of the
+ * library may refuse them. bytes must be aligned to 8, as memory of malloc is. capacity 0 (bytes may then be NULL)
+ * writes *size alone.
+ *
+ * A forked child cannot commit its parent's scenes, so there the call also packs the changes that wait for a commit.
+ * The bytes then hold no BVH. They hold none there either where a driver has it.
+ *
+ * Errors:
+ * - SLAB_CAPACITY: capacity is too small. *size is complete, bytes are untouched.
+ * - SLAB_INVALID_STATE: before commit. */
 SLAB_API slab_status slab_scene_pack(const slab_scene *, void *bytes, size_t capacity, size_t *size);
-/** Makes a committed scene on this context, which the caller destroys. The bytes (aligned to 8) are copied, not kept.
- * SLAB_INVALID_ARGUMENT when they are not a packed scene of this version, are incomplete, or fail the checksum. Bytes
- * that were forged on purpose, checksum included, may give wrong answers, but no cast accesses memory outside its own.
- * A BVH that is not among the bytes, or that has another layout than this context's, is built again, and so is that of
- * a scene with instances. Its models are scenes that it alone retains. build_seconds of
- * slab_scene_info is the time that unpacking took. */
+/** Makes a committed scene on this context from packed bytes. The caller destroys it. The bytes (aligned to 8) are
+ * copied, not kept.
+ *
+ * Bytes that were forged on purpose, checksum included, may give wrong answers, but no cast accesses memory outside its
+ * own. A BVH is built again where the bytes lack it, where it has another layout than this context's, or where the
+ * scene has instances. The scene alone retains its models. build_seconds of slab_scene_info is the time that unpacking
+ * took.
+ *
+ * SLAB_INVALID_ARGUMENT: the bytes are not a packed scene of this version, are incomplete, or fail the checksum. */
 SLAB_API slab_status slab_scene_unpack(slab_context *, const void *bytes, size_t size, slab_scene **scene);
 
 /** @} */
@@ -515,7 +589,7 @@ typedef struct slab_hit64 {
   float v;            /**< as in slab_hit */
   uint32_t primitive; /**< as in slab_hit */
   uint32_t geometry;  /**< as in slab_hit */
-  float order;        /**< t of the ray as it was cast, in float: hits are in the order of (order, geometry, primitive),
+  float order;        /**< t of the ray as it was cast, in float. Hits are in the order of (order, geometry, primitive),
                          also where two have the same t. slab_cast_options.after takes it as its t */
 } slab_hit64;
 
@@ -536,17 +610,24 @@ typedef struct slab_interval64 {
   uint32_t geometry;  /**< as in slab_hit */
 } slab_interval64;
 
-/** Gives a scene its origin, three finite doubles of at most 2^58, before its first commit. Else the first commit takes
- * the middle of all that was added in double, each coordinate rounded to float; where nothing was, it is 0. It never
- * changes after that. Geometry in double is kept as it is until the origin is known, and is then rounded to float once:
- * each coordinate less the origin's. Where it is not 0, floats are taken so too. Instances keep their matrix in float;
- * where the model's own origin comes to lie by it, less the scene's origin, is rounded once. SLAB_INVALID_ARGUMENT;
- * SLAB_INVALID_STATE: the scene has an origin; SLAB_OUT_OF_MEMORY. One thread at a time may build a scene. */
+/** Gives a scene its origin before its first commit: three finite doubles of at most 2^58.
+ *
+ * Without this call the first commit takes the middle of all geometry that was added in double, each coordinate rounded
+ * to float. Where no geometry was, it is 0. The origin never changes after that.
+ *
+ * Geometry in double is kept as it is until the origin is known, and is then rounded to float once: each coordinate
+ * less the origin's. Where the origin is not 0, geometry in float is taken so too. Instances keep their matrix in
+ * float. The matrix puts the model's own origin at some place; that place less the scene's origin is rounded once. One
+ * thread at a time may build a scene.
+ *
+ * Errors:
+ * - SLAB_INVALID_ARGUMENT: a coordinate is not finite or too large.
+ * - SLAB_INVALID_STATE: the scene has an origin.
+ * - SLAB_OUT_OF_MEMORY. */
 SLAB_API slab_status slab_scene_origin(slab_scene *, const double origin[3]);
 
-/** @name Adding and changing in double
- * The calls without 64 in their names say all else. A value that float does not hold, after the origin is taken from
- * it, is refused as infinite.
+/** @name Adding and changing in double The calls without 64 in their names state all other facts. A value that float
+ * does not hold, after the origin is taken from it, is refused as infinite.
  * @{ */
 /** Adds planes. */
 SLAB_API slab_status slab_scene_add_planes64(slab_scene *, const slab_plane64 *, uint32_t n,
@@ -597,20 +678,27 @@ SLAB_API slab_status slab_scene_move_instances64(slab_scene *, const uint32_t *g
                                                  const double *transforms, uint32_t n);
 /** @} */
 
-/** Bytes of one result of a query of rays in double (slab_source.rays64): double, slab_hit64, slab_short_hit64,
- * slab_interval64, or what slab_result_size says; for SLAB_ALL of one hit; 0 for a value that is no query. */
+/** The bytes of one result of a query of rays in double (slab_source.rays64). It is a double, slab_hit64,
+ * slab_short_hit64, slab_interval64, or the type of slab_result_size; for SLAB_ALL one hit. 0 for a value that is no
+ * query. */
 SLAB_API size_t slab_result_size64(slab_query);
 /** The segment from a to b, as slab_segment. */
 SLAB_API slab_ray64 slab_segment64(const double a[3], const double b[3]);
 /** @} */
 
-/** @defgroup casts Casts
- * Casts from host memory to host memory. The calls block; n may have any size including 0 (arrays may then be NULL).
- * rays: n rays. results: n results, owned by the caller, which must not overlap the rays. On a CPU device no copies are
- * made. On other devices rays and results are copied while other rays are cast. When a call returns nothing of it is in
- * flight. SLAB_INVALID_STATE before commit; SLAB_BUILD_FAILED with the build log. SLAB_CANCELLED: results of rays that
- * were not done are unspecified, as after SLAB_DEVICE_FAILED, whose message names the device and how many rays were
- * done.
+/** @defgroup casts Casts Casts from host memory to host memory. The calls block. When a call returns nothing of it is
+ * in flight.
+ * - n may have any size including 0 (arrays may then be NULL).
+ * - rays: n rays.
+ * - results: n results, owned by the caller. They must not overlap the rays.
+ *
+ * On a CPU device no copies are made. On other devices rays and results are copied while other rays are cast.
+ *
+ * Errors:
+ * - SLAB_INVALID_STATE: before commit.
+ * - SLAB_BUILD_FAILED: with the build log.
+ * - SLAB_CANCELLED: results of rays that were not done are unspecified.
+ * - SLAB_DEVICE_FAILED: likewise. The message names the device and how many rays were done.
  * @{ */
 
 /** Called on the casting thread while launches are in flight. A non-zero return cancels the cast: launches in flight
@@ -630,8 +718,8 @@ typedef struct slab_cast_options {
   slab_edges edges;              /**< who owns the edges of triangles */
   uint32_t max_hits;     /**< slab_all: the first hits of a ray that are listed, at most; 0: all. Other queries do not
                             use it */
-  const uint32_t *masks; /**< n entries, each the mask of one ray: ray i sees a geometry where masks[i] and its mask
-                            have a common bit, and nothing where masks[i] is 0; mask must be 0 then. NULL: none */
+  const uint32_t *masks; /**< n entries, each the mask of one ray. Ray i sees a geometry where masks[i] and its mask
+                            have a common bit, and nothing where masks[i] is 0. mask must be 0 then. NULL: none */
   const slab_short_hit *after; /**< n entries: ray i is given what follows after[i] by (t, geometry, primitive), in t as
                                   hits report it; t_min stays what it is. {-INFINITY, SLAB_MISS, SLAB_MISS} is before
                                   all hits; nothing follows a miss. Not for slab_interval_of, which refuses it; a t that
@@ -640,7 +728,7 @@ typedef struct slab_cast_options {
                              world that the scene does not have is refused. NULL: all are 0 */
 } slab_cast_options;
 
-/** Bytes of one result of a query; for SLAB_ALL of one hit; 0 for a value that is no query. */
+/** The bytes of one result of a query; for SLAB_ALL of one hit; 0 for a value that is no query. */
 SLAB_API size_t slab_result_size(slab_query);
 
 /** SLAB_CLOSEST: the first hit of each ray, with its normal. */
@@ -661,15 +749,19 @@ SLAB_API slab_status slab_count(slab_scene *, const slab_ray *rays, size_t n, ui
  * t. A segment wholly inside a solid has an interval although it hits no surface. */
 SLAB_API slab_status slab_interval_of(slab_scene *, const slab_ray *rays, size_t n, slab_interval *intervals,
                                       const slab_cast_options *);
-/** SLAB_ALL: the hits of ray i are hits[offsets[i] .. offsets[i+1]-1]; offsets has n + 1 entries. *required (may be
- * NULL) receives offsets[n]. capacity 0 writes offsets and *required alone and returns SLAB_OK. SLAB_CAPACITY when
- * capacity > 0 is less than the number of hits: offsets are complete, hits are untouched. With max_hits a ray has at
- * most that many: the first of all its hits by (t, geometry, primitive), with the same bits.
+/** SLAB_ALL: all hits of each ray. The hits of ray i are hits[offsets[i] .. offsets[i+1]-1].
+ * - offsets: n + 1 entries.
+ * - capacity: hits that `hits` has room for. 0 writes offsets and *required alone and returns SLAB_OK.
+ * - required (may be NULL): receives offsets[n].
  *
- * With capacity > 0 hits are listed while they are counted, and are kept in memory of the library's own, about 512 MiB
- * at most, until their places are known. A device keeps up to 64 MiB of it for later casts. Rays whose hits do not fit
+ * With max_hits a ray has at most that many: the first of all its hits by (t, geometry, primitive), with the same bits.
+ *
+ * With capacity > 0 hits are listed while they are counted. Memory of the library's own, about 512 MiB at most, keeps
+ * them until their places are known. A device keeps up to 64 MiB of it for later casts. Rays whose hits do not fit
  * there are counted and then cast again. Progress then counts 2 n rays: each ray once when its hits are counted and
- * once when they are listed, mostly both at once. */
+ * once when they are listed, mostly both at once.
+ *
+ * SLAB_CAPACITY: capacity > 0 is less than the number of hits. offsets are complete, hits are untouched. */
 SLAB_API slab_status slab_all(slab_scene *, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                               uint64_t capacity, uint64_t *required, const slab_cast_options *);
 
@@ -681,10 +773,9 @@ SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray 
 
 /** @} */
 
-/** @defgroup sets Sets of rays
- * Rays that a formula makes: of cameras, of a sensor's beams, from points into directions, from points to points. A set
- * is a description of some hundred bytes and the caller's tables, and its rays need not be stored. docs/contract.md has
- * the formulas: devices make the same bits.
+/** @defgroup sets Sets of rays Rays that a formula makes: of cameras, of a sensor's beams, from points into directions,
+ * from points to points. A set is a description of some hundred bytes and the caller's tables, and its rays need not be
+ * stored. docs/contract.md has the formulas: devices make the same bits.
  *
  * The rays of a set come in rows: ray r * columns + c is that of row r and column c.
  * @{ */
@@ -730,12 +821,13 @@ SLAB_API slab_rays slab_rays_pinhole(const slab_camera *, uint32_t width, uint32
 /** The same with parallel rays: each pixel's begins at its place in the plane of the camera's origin, right and up, and
  * has the direction `forward`. */
 SLAB_API slab_rays slab_rays_orthographic(const slab_camera *, uint32_t width, uint32_t height);
-/** A lens that sees a whole angle of `degrees`, above 0 and at most 360, in the circle that touches the shorter sides
- * of the image. Calls refuse the set of another angle. The angle from its axis is proportional to the distance from the
- * centre (equidistant). Only the directions of the camera's vectors count. Directions have unit length but for 5e-6 (to
- * 180 degrees 1e-7). */
+/** A lens that sees a whole angle of `degrees` in the circle that touches the shorter sides of the image. degrees:
+ * above 0 and at most 360. Calls refuse the set of another angle.
+ *
+ * The angle from its axis is proportional to the distance from the centre (equidistant). Only the directions of the
+ * camera's vectors count. Directions have unit length but for 5e-6 (to 180 degrees 1e-7). */
 SLAB_API slab_rays slab_rays_fisheye(const slab_camera *, uint32_t width, uint32_t height, float degrees);
-/** A sensor's beams, `beams` times 6 floats, from each of its poses, `poses` times 12: spinning sensors have a pose for
+/** A sensor's beams, `beams` times 6 floats, from each of its poses, `poses` times 12. Spinning sensors have a pose for
  * each firing. The range is [0, inf). */
 SLAB_API slab_rays slab_rays_beams(const float *pose, uint32_t poses, const float *beam, uint32_t beams);
 /** From each of `points` points into each of `directions` directions: skies, suns, hemispheres. The range is [0, inf).
@@ -745,42 +837,53 @@ SLAB_API slab_rays slab_rays_directions(const float *point, uint32_t points, con
 /** slab_segment from each point of `from` to each of `to`. */
 SLAB_API slab_rays slab_rays_pairs(const float *from, uint32_t from_count, const float *to, uint32_t to_count);
 
-/** @name Tables for sets
- * Angles are in degrees, up to 1e6 of either sign. Directions have unit length but for the rounding of each component.
- * SLAB_INVALID_ARGUMENT: an array is NULL although it is not empty, or an angle is NaN or larger. Any thread.
+/** @name Tables for sets Angles are in degrees, up to 1e6 of either sign. Directions have unit length but for the
+ * rounding of each component. Any thread may call.
+ *
+ * SLAB_INVALID_ARGUMENT: an array is NULL although it is not empty, or an angle is NaN or larger.
  * @{ */
 
-/** Beams from the sensor's origin, n times 6 floats, by their elevation above the xy plane and azimuth from x towards
- * y: (cos e cos a, cos e sin a, sin e). */
+/** Writes beams from the sensor's origin, n times 6 floats: origin 0 and a direction of unit length. With elevation e
+ * above the xy plane and azimuth a from x towards y, the direction is (cos e cos a, cos e sin a, sin e). */
 SLAB_API slab_status slab_beams(const float *elevation, const float *azimuth, size_t n, float *beams);
-/** Poses of a spinning sensor, n times 12 floats: pose i of `pose`, which are `stride` bytes apart (0: one for all),
- * turned by azimuth i about its own z axis, from x towards y. */
+/** Writes poses of a spinning sensor, n times 12 floats. Pose i is entry i of `pose`, turned by azimuth i about its own
+ * z axis, from x towards y. The entries of `pose` are `stride` bytes apart; 0: there is one for all. */
 SLAB_API slab_status slab_spun_poses(const float *pose, size_t stride, const float *azimuth, size_t n, float *poses);
-/** n directions over the half space z >= 0, n times 3 floats. With s = (i + 1/2) / n direction i has z = 1 - s (even
- * over the solid angle) or, where `cosine` is not 0, z z = 1 - s (by the cosine: mean values weigh as irradiance does).
- * Its azimuth from x towards y is the fraction of i times 0x9E3779B97F4A7C15 / 2^64, of a turn: a Fibonacci spiral. */
+/** Writes n directions over the half space z >= 0, n times 3 floats: a Fibonacci spiral.
+ *
+ * Let s = (i + 1/2) / n. Direction i has z = 1 - s, which is even over the solid angle. Where `cosine` is not 0 it has
+ * z z = 1 - s: by the cosine, so that mean values weigh as irradiance does. Its azimuth from x towards y is the
+ * fraction of i times 0x9E3779B97F4A7C15 / 2^64, of a turn. */
 SLAB_API slab_status slab_hemisphere(uint32_t n, int cosine, float *directions);
-/** Directions to the sun, n times 3 floats, with x to the east, y to the north and z up, by its azimuth from north
- * towards east and its altitude above the horizon: (sin az cos alt, cos az cos alt, sin alt). */
+/** Writes directions to the sun, n times 3 floats, with x to the east, y to the north and z up. With azimuth az from
+ * north towards east and altitude alt above the horizon, a direction is (sin az cos alt, cos az cos alt, sin alt). */
 SLAB_API slab_status slab_sun_directions(const float *azimuth, const float *altitude, size_t n, float *directions);
-/** Patches of a sky whose rows are divided into `parts`, 1 to 64: 144 parts parts + 1; 0 for other numbers. */
+/** The number of patches of a sky whose rows are divided into `parts`, 1 to 64: 144 parts parts + 1. 0 for other
+ * numbers. */
 SLAB_API uint32_t slab_sky_patch_count(uint32_t parts);
-/** The patches of a sky: Tregenza's 145 where parts is 1, Reinhart's 577 where it is 2, 2305 where it is 4. directions:
- * 3 floats a patch, to its middle, with x to the east, y to the north and z up; rows from the horizon on, each from
- * north towards east, and the zenith. weights (NULL: not wanted): solid angles, which sum up to 2 pi.
+/** Writes the patches of a sky: Tregenza's 145 where parts is 1, Reinhart's 577 where it is 2, 2305 where it is 4.
+ * - directions: 3 floats a patch, to its middle, with x to the east, y to the north and z up. Rows come from the
+ *   horizon on, each from north towards east; the zenith comes last.
+ * - weights (NULL: not wanted): solid angles, which sum up to 2 pi.
+ *
  * SLAB_INVALID_ARGUMENT also where parts is another number. */
 SLAB_API slab_status slab_sky_patches(uint32_t parts, float *directions, float *weights);
 /** @} */
 
-/** Writes n rays of a set, from ray `first` on, by the context's first device and on its threads.
- * SLAB_INVALID_ARGUMENT: an argument is NULL, the set has no such kind, no rows or columns or too many, lacks a table,
- * has a range that is NaN, or has fewer than first + n rays; SLAB_OUT_OF_MEMORY, SLAB_BUILD_FAILED, SLAB_DEVICE_FAILED.
- * Any thread. */
+/** Writes n rays of a set, from ray `first` on. The context's first device makes them, on its threads. Any thread may
+ * call.
+ *
+ * Errors:
+ * - SLAB_INVALID_ARGUMENT: an argument is NULL.
+ * - SLAB_INVALID_ARGUMENT: the set has no such kind, no rows or columns or too many, lacks a table, or has a range that
+ *   is NaN.
+ * - SLAB_INVALID_ARGUMENT: the set has fewer than first + n rays.
+ * - SLAB_OUT_OF_MEMORY, SLAB_BUILD_FAILED, SLAB_DEVICE_FAILED. */
 SLAB_API slab_status slab_rays_write(slab_context *, const slab_rays *, uint64_t first, size_t n, slab_ray *rays);
 /** @} */
 
-/** @defgroup sources Any source of rays
- * One call for all queries, of rays from an array or from a set, with a result a ray or sums over rows of rays.
+/** @defgroup sources Any source of rays One call for all queries. Rays come from an array or from a set; each has a
+ * result, or rows of rays have sums.
  * @{ */
 
 /** Where rays come from: an array of either kind, or a set. All zero: no rays. */
@@ -822,39 +925,46 @@ typedef struct slab_results {
   float t_to;            /**< of SLAB_RESULT_HISTOGRAM: where the last ends, finite and above t_from */
 } slab_results;
 
-/** Casts: any query, with the results, options and statuses of its own call (slab_closest and so on). Rays of a set are
- * made where they are cast, some hundred thousand at a time, and have the bits that slab_rays_write gives: no array of
- * them is needed, and none goes over a bus. Of sums launches have 1024 rays at least, whatever the context's
- * launch_rays.
+/** Casts: any query, with the results, options and statuses of its own call (slab_closest and so on).
  *
- * Also SLAB_INVALID_ARGUMENT: `query` is no slab_query, source or results is NULL, the source has both an array and a
- * set or a reserved place that is not NULL, or slab_rays_write would refuse the part of the set; a stride is smaller
- * than a result; of sums a query that has none of the type, rays that are no whole rows, columns that are not the
- * set's, bad weights, bins or ends; a weight, bins or columns where the type has none. */
+ * Rays of a set are made where they are cast, some hundred thousand at a time, with the bits that slab_rays_write
+ * gives. No array of them is needed, and none goes over a bus. For sums, launches have 1024 rays at least, whatever the
+ * context's launch_rays.
+ *
+ * Also SLAB_INVALID_ARGUMENT:
+ * - `query` is no slab_query, or source or results is NULL
+ * - the source has both an array and a set, or a reserved place that is not NULL
+ * - slab_rays_write would refuse the part of the set
+ * - a stride is smaller than a result
+ * - sums: a query that has none of the type, rays that are no whole rows, or columns that are not the set's
+ * - sums: bad weights, bins or ends
+ * - a weight, bins or columns where the type has none */
 SLAB_API slab_status slab_cast(slab_scene *, slab_query query, const slab_source *source, slab_results *results,
                                const slab_cast_options *);
 /** @} */
 
-/** @defgroup points Closest points
- * How far points are from surfaces, and where the closest point is. docs/contract.md says what each answer means.
+/** @defgroup points Closest points How far points are from surfaces, and where the closest point is. docs/contract.md
+ * says what each answer means.
  *
  * points: n times 3 floats. A point with a coordinate that is not finite, or beyond 2^60, is invalid and finds nothing.
  * Triangles without area are found, as segments or points, although no ray hits them. Solids are surfaces: inside of
  * one the distance is that to its surface. Inverted and NaN boxes, and primitives that were dropped, are not found.
  *
- * Statuses and threads are those of casts. Also SLAB_INVALID_ARGUMENT: an array is NULL although n is not 0; a radius
- * that is NaN or below 0, of radii by index; mask together with masks, or radius with radii. SLAB_UNSUPPORTED: the
- * scene has an instance that is not rigid and uniformly scaled, which the message names by geometry.
+ * Statuses and threads are those of casts. Also:
+ * - SLAB_INVALID_ARGUMENT: an array is NULL although n is not 0.
+ * - SLAB_INVALID_ARGUMENT: a radius is NaN or below 0. The message names the index in radii.
+ * - SLAB_INVALID_ARGUMENT: mask is given together with masks, or radius with radii.
+ * - SLAB_UNSUPPORTED: the scene has an instance that is not rigid and uniformly scaled. The message names its geometry.
  * @{ */
 
 /** What the queries of points take. */
 typedef struct slab_point_options {
   uint32_t mask;         /**< geometries whose mask has no bit in common are not seen; 0: all bits */
   const uint32_t *masks; /**< n entries, each the mask of one point; 0 sees nothing. mask must be 0 then. NULL: none */
-  float radius;          /**< what is farther is not found; 0: there is no limit. A radius of 0 is one of radii */
-  const float *radii;    /**< n entries, each the radius of one point: what is at that distance or nearer is found.
+  float radius;          /**< farther surfaces are not found; 0: there is no limit. For a radius of 0 use radii */
+  const float *radii;    /**< n entries, each the radius of one point: surfaces at that distance or nearer are found.
                             radius must be 0 then. NULL: none */
-  slab_progress *progress; /**< NULL: none; it is told of points */
+  slab_progress *progress; /**< NULL: none; it counts points */
   void *user;              /**< passed to progress */
   uint64_t *invalid;       /**< receives the number of invalid points; NULL: not wanted */
   const uint32_t *worlds;  /**< n entries, each the world that one point is in, as in slab_cast_options. NULL: all are
@@ -864,7 +974,7 @@ typedef struct slab_point_options {
 /** Bytes of one result of a query; 0 for a value that is none. */
 SLAB_API size_t slab_point_result_size(slab_point_query);
 
-/** SLAB_CLOSEST_POINTS: n results. */
+/** SLAB_CLOSEST_POINTS: the closest point of any surface to each point, n results. */
 SLAB_API slab_status slab_closest_points(slab_scene *, const float *points, size_t n, slab_closest_point *results,
                                          const slab_point_options *);
 /** SLAB_CLOSEST_DISTANCES: the distances alone, with the same bits; +inf where nothing is found. */
@@ -886,53 +996,55 @@ typedef struct slab_closest_point64 {
   uint32_t geometry;  /**< as in slab_hit */
 } slab_closest_point64;
 
-/** @defgroup winding Inside or outside
- * How often surfaces surround points. docs/contract.md says what each answer means.
+/** @defgroup winding Inside or outside How often surfaces surround points. docs/contract.md says what each answer
+ * means.
  *
  * A ray goes from the point along z. Each triangle that it leaves through, from behind, counts 1; each that it enters
  * through, from the front, counts -1. Each solid that holds the point counts 1, its border included. Planes count
- * nothing. So a mesh that is closed and faces outward counts 1 inside and 0 outside; meshes that overlap or lie in each
- * other add up, and where one faces inward it takes away. A point is inside of the union where this is not 0, and
- * inside by parity where it is odd.
+ * nothing. So a mesh that is closed and faces outward counts 1 inside and 0 outside. Meshes that overlap or lie in each
+ * other add up; a mesh that faces inward counts -1 inside. A point is inside of the union where the number is not 0,
+ * and inside by parity where it is odd.
  *
- * Signs are exact: of a closed mesh the answer is right for every point that is not on its surface, and does not depend
- * on the direction of the ray. A point on it has the answer of one beside it, against z. An open mesh has an answer
- * too, which depends on the direction.
+ * Signs are exact. For a closed mesh the answer is right for every point that is not on its surface, and does not
+ * depend on the direction of the ray. A point on it has the answer of one beside it, against z. An open mesh has an
+ * answer too, which depends on the direction.
  * @{ */
 
-/** SLAB_WINDING: n whole numbers; 0 for an invalid point, as for closest points. An instance counts, where its gate
- * holds the point, what its model counts for the point there: facing is the model's, whether it is mirrored or not.
+/** SLAB_WINDING: n whole numbers; 0 for an invalid point, as for closest points. An instance counts where its gate
+ * holds the point. It counts as much as its model does for the point there: facing is the model's, mirrored or not.
  *
  * Points, statuses and threads are those of closest points, but any instances are taken. Also SLAB_INVALID_ARGUMENT: a
  * radius that is not 0, or radii. */
 SLAB_API slab_status slab_winding(slab_scene *, const float *points, size_t n, int32_t *windings,
                                   const slab_point_options *);
 /** SLAB_SIGNED_DISTANCES: n distances, with the bits of slab_closest_distances, and negative where the winding number
- * is not 0: the point is inside of the union. -inf is inside, and nothing was found within the radius. A distance of 0
- * is +0. Of solids that overlap it is the distance to the nearest surface, which may lie inside of another.
+ * is not 0: the point is inside of the union.
  *
- * Points, radii, instances, statuses and threads are those of closest points. Each point is asked twice: progress is
- * told of 2 n. It takes 4 n bytes of memory meanwhile. */
+ * -inf: the point is inside, and nothing was found within the radius. A distance of 0 is +0. Where solids overlap, it
+ * is the distance to the nearest surface, which may lie inside of another.
+ *
+ * Points, radii, instances, statuses and threads are those of closest points. Each point is queried twice, so progress
+ * counts 2 n points. The call takes 4 n bytes of memory meanwhile. */
 SLAB_API slab_status slab_signed_distances(slab_scene *, const float *points, size_t n, float *distances,
                                            const slab_point_options *);
-/** SLAB_WINDING_NUMBERS: n generalized winding numbers, also of meshes that are open or broken. It is the whole number
- * of slab_winding where every mesh is closed by itself. Else each edge at which a mesh ends adds a term, so that the
- * number does not depend on the ray's direction (docs/contract.md). It is near 1 inside, near 0 outside, and 1/2 is a
- * usual border. Off by 1e-5 at most, and by more right beside an edge at which a mesh ends.
+/** SLAB_WINDING_NUMBERS: n generalized winding numbers, also of meshes that are open or broken.
  *
- * Edges are one where the bits of both vertices are. The first call after a commit looks for those at which meshes end,
- * and keeps them: some 0.1 us for each triangle, and 2 us for each such edge. Points take longer the more there are.
+ * Where every mesh is closed by itself it is the whole number of slab_winding. Else each edge at which a mesh ends adds
+ * a term, so that the number does not depend on the ray's direction (docs/contract.md). It is near 1 inside and near 0
+ * outside; 1/2 is a usual border. It is off by 1e-5 at most, and by more right beside an edge at which a mesh ends.
  *
- * SLAB_UNSUPPORTED also where an instance's model has an open mesh, SLAB_OUT_OF_MEMORY. All else is as for
- * slab_winding. */
+ * Edges are the same where the bits of both vertices are. The first call after a commit finds the edges at which meshes
+ * end, and keeps them: some 0.1 us for each triangle, and 2 us for each such edge. The more such edges there are, the
+ * longer points take.
+ *
+ * Also SLAB_UNSUPPORTED: an instance's model has an open mesh. SLAB_OUT_OF_MEMORY. All else is as for slab_winding. */
 SLAB_API slab_status slab_winding_numbers(slab_scene *, const float *points, size_t n, float *numbers,
                                           const slab_point_options *);
 /** @} */
 
-/** @name Points in double
- * The calls without 64 in their names, of points of three doubles each: each coordinate less that of the scene's origin
- * (slab_scene_origin) is rounded to float once. One beyond 2^60 then is invalid. They take 12 n bytes of memory
- * meanwhile.
+/** @name Points in double The calls without 64 in their names, for points of three doubles each. Each coordinate, less
+ * that of the scene's origin (slab_scene_origin), is rounded to float once. A point beyond 2^60 then is invalid. The
+ * calls take 12 n bytes of memory meanwhile.
  * @{ */
 /** SLAB_CLOSEST_POINTS. */
 SLAB_API slab_status slab_closest_points64(slab_scene *, const double *points, size_t n, slab_closest_point64 *results,
@@ -962,20 +1074,27 @@ SLAB_API slab_status slab_winding_numbers64(slab_scene *, const double *points, 
 typedef struct slab_program slab_program;
 
 /** Builds a program: on OpenCL in OpenCL C 1.2; on a card by CUDA in CUDA C++, by NVIDIA's compiler NVRTC, which is
- * loaded then. source: may include <slabcast_device.h> and <slabcast_types.h>, which need no file. options: those of
- * clCompileProgram, or of NVRTC with no blanks within one; or NULL. queries: a bit 1u << slab_query for each query
- * whose functions it has; each adds to the time of the build. slab_program_kernel (slabcast_cl.h) and
- * slab_program_function (slabcast_cuda.h) give its kernels.
+ * loaded then.
+ * - source: may include <slabcast_device.h> and <slabcast_types.h>, which need no file.
+ * - options: those of clCompileProgram, or of NVRTC with no blanks within one; or NULL.
+ * - queries: a bit 1u << slab_query for each query whose functions the source uses. Each adds to the time of the build.
  *
- * The program serves every scene of the context, and every later commit, that is like this one: in its layout, with or
- * without a BVH, with or without instances, and with no kind of primitives that this one lacks (of scenes with
- * instances all kinds). CUDA C++ has no words for it, so that products and sums of the whole program stay apart there
- * (--fmad=false); fmaf fuses them.
+ * slab_program_kernel (slabcast_cl.h) and slab_program_function (slabcast_cuda.h) give its kernels.
  *
- * SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT where an argument is NULL, queries is 0 or has an unknown
- * bit, or options change the arithmetic (-cl-fast-relaxed-math, --use_fast_math and their like); SLAB_UNSUPPORTED on
- * other devices, or where there is no NVRTC; SLAB_BUILD_FAILED, with the compiler's log in the message, which has the
- * source's own line numbers; SLAB_OUT_OF_MEMORY. Any thread. */
+ * The program serves every scene of the context, and every later commit, that is like this one. Such a scene has the
+ * same layout, a BVH or none, instances or none, and no kind of primitives that this one lacks. A scene with instances
+ * counts as one of all kinds.
+ *
+ * CUDA C++ cannot forbid fused products and sums for some functions alone. So the whole program is built without fusing
+ * there (--fmad=false); fmaf fuses them.
+ *
+ * Any thread may call. Errors:
+ * - SLAB_INVALID_STATE: before commit.
+ * - SLAB_INVALID_ARGUMENT: an argument is NULL, or queries is 0 or has an unknown bit.
+ * - SLAB_INVALID_ARGUMENT: options change the arithmetic (-cl-fast-relaxed-math, --use_fast_math and their like).
+ * - SLAB_UNSUPPORTED: the device is another one, or there is no NVRTC.
+ * - SLAB_BUILD_FAILED: the message has the compiler's log, with the source's own line numbers.
+ * - SLAB_OUT_OF_MEMORY. */
 SLAB_API slab_status slab_program_create(slab_scene *, const char *source, const char *options, uint32_t queries,
                                          slab_program **program);
 /** Releases the program and what its kernels were bound to. Their work must have ended. NULL is allowed. */
@@ -997,20 +1116,27 @@ typedef struct slab_check_report {
   char text[512];            /**< names its ray, primitive, field and both bit patterns; "" when no ray disagrees */
 } slab_check_report;
 
-/** Compares results of a cast, under the options of that cast, with the CPU reference (the kernels' maths in C, brute
- * force: bit by bit) and with the oracle (independent formulas). Where the options have `invalid`, the count that the
- * cast stored there is compared too; a difference counts as one more mismatch. results: n entries of the query's type;
- * offsets: n + 1 for SLAB_ALL, else NULL. Mismatches are reported and are no failure: SLAB_OK. It takes long: every ray
- * is tested with every primitive. Where the options have `progress`, it is called on the calling thread about every 0.1
- * s and at the end, with the rays compared. SLAB_CANCELLED where it returns non-zero; *report is then untouched. */
+/** Compares results of a cast, under the options of that cast, with two references. The CPU reference is the kernels'
+ * maths in C, brute force: results must be equal bit by bit. The oracle has independent formulas.
+ * - results: n entries of the query's type.
+ * - offsets: n + 1 for SLAB_ALL, else NULL.
+ * - options `invalid`: the count that the cast stored there is compared too. A difference counts as one more mismatch.
+ * - options `progress`: it is called on the calling thread about every 0.1 s and at the end, with the rays compared.
+ *
+ * Mismatches are reported and are no failure: SLAB_OK. It takes long: every ray is tested with every primitive.
+ *
+ * SLAB_CANCELLED: progress returned non-zero. *report is then untouched. */
 SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, size_t n, const void *results,
                                 const uint64_t *offsets, const slab_cast_options *, slab_check_report *report);
 
-/** The same for any source of slab_cast, with the results that it wrote. Of rays of doubles, and in scenes whose origin
- * is not 0, the reference makes the float rays by code of its own. The oracle then holds t against the ray as it was
- * given and the primitive as it is stored: of hits on planes, spheres, axis-aligned boxes and triangles that are in no
- * instance, of all queries with a primitive and of SLAB_DISTANCE. SLAB_UNSUPPORTED: results are sums, or `after` has
- * float rays in a scene whose origin is not 0. */
+/** The same for any source of slab_cast, with the results that it wrote.
+ *
+ * For rays of doubles, and in scenes whose origin is not 0, the reference makes the float rays by code of its own. The
+ * oracle then compares t with the ray as it was given and the primitive as it is stored. It does so for hits on planes,
+ * spheres, axis-aligned boxes and triangles that are in no instance. Queries: all those with a primitive, and
+ * SLAB_DISTANCE.
+ *
+ * Also SLAB_UNSUPPORTED: results are sums, or `after` has float rays in a scene whose origin is not 0. */
 SLAB_API slab_status slab_check_cast(slab_scene *, slab_query, const slab_source *source, const slab_results *results,
                                      const slab_cast_options *, slab_check_report *report);
 
@@ -1043,15 +1169,21 @@ typedef struct slab_explanation {
   slab_interval interval; /**< likewise of slab_interval_of */
 } slab_explanation;
 
-/** Explains one ray and one primitive of a committed scene: the ray as prepared, the primitive as kept, its test step
- * by step, and the answer, which is that of a cast, bit by bit. A test that rejects early has fewer steps. Of a
- * primitive in instances the ray of the scene, each gate and each transform come before; "ray" is the ray as it is in
- * the last model. Of the options mask, cull, face_forward and edges count, and of skip, masks and after one
- * entry each. Writes at most `capacity`
- * steps (steps may be NULL with capacity 0) and the number of all to *count. SLAB_INVALID_ARGUMENT names an id that the
- * scene does not have; SLAB_INVALID_STATE before commit. Where the scene's origin is not 0 the steps are
- * those of the float ray that is cast in the ray's place, the explanation has t of the ray itself, and `after` is
- * SLAB_UNSUPPORTED. */
+/** Explains one ray and one primitive of a committed scene. The steps are the ray as prepared, the primitive as kept,
+ * its test, and the answer, which equals that of a cast bit by bit.
+ *
+ * A test that rejects early has fewer steps. For a primitive in instances, the ray of the scene, each gate and each
+ * transform come before; "ray" is the ray as it is in the last model. Of the options mask, cull, face_forward and edges
+ * count, and of skip, masks and after one entry each. Writes at most `capacity` steps (steps may be NULL with capacity
+ * 0) and the number of all to *count.
+ *
+ * Where the scene's origin is not 0 the steps are those of the float ray that is cast in the ray's place. The
+ * explanation then has t of the ray itself.
+ *
+ * Errors:
+ * - SLAB_INVALID_ARGUMENT: names an id that the scene does not have.
+ * - SLAB_INVALID_STATE: before commit.
+ * - SLAB_UNSUPPORTED: `after` is given where the scene's origin is not 0. */
 SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primitive_id, const slab_cast_options *,
                                   slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count);
 
@@ -1081,8 +1213,11 @@ SLAB_API size_t slab_step_text(const slab_step *step, char *text, size_t size);
 /** The segment from a to b; t is the fraction of its length. Where b lies exactly on a slanted surface, rounding may
  * put t just beyond 1. */
 SLAB_API slab_ray slab_segment(const float a[3], const float b[3]);
-/** rays[i] becomes slab_segment of the ith points of `from` and `to`, for i below n, on the threads of the host. A
- * point is three floats; strides are in bytes from point to point, 0: the same point for all. rays overlap neither.
+/** Writes slab_segment of the ith points of `from` and `to` to rays[i], for i below n, on the threads of the host.
+ * - from, to: points of three floats.
+ * - strides: bytes from point to point; 0: the same point for all.
+ * - rays: overlaps neither.
+ *
  * SLAB_INVALID_ARGUMENT: an array is NULL although n is not 0. */
 SLAB_API slab_status slab_segments(const float *from, size_t from_stride, const float *to, size_t to_stride, size_t n,
                                    slab_ray *rays);
@@ -1093,19 +1228,23 @@ static inline slab_ray slab_ray_2d(const float origin[2], const float direction[
   return ray;
 }
 
-/** n rays of the range [0, inf) from origins and directions of three doubles each, in coordinates in which a scene's
- * floats have digits enough: origin i is (origins[i] - center) * scale, rounded to float once, and t of its hits is
- * `scale` times that of the ray as given. center NULL: 0. Directions are rounded as they are; those shorter than 1e-12
- * or longer than 1e12, whose length float does not hold well, are divided by their largest component first, and t is in
- * lengths of what that gives. What is NaN, zero or beyond float gives an invalid ray. It runs on the threads of the
+/** Makes n rays of the range [0, inf) from origins and directions of three doubles each, in coordinates that suit
+ * float.
+ *
+ * Origin i is (origins[i] - center) * scale, rounded to float once. The t of hits is `scale` times that of the ray as
+ * given. center NULL: 0. Directions are rounded as they are. Those shorter than 1e-12 or longer than 1e12 are divided
+ * by their largest component first, because float does not hold their length well. Lengths of the quotient are then the
+ * unit of t. A NaN, a zero direction or a value beyond float gives an invalid ray. It runs on the threads of the
  * library. SLAB_INVALID_ARGUMENT. */
 SLAB_API slab_status slab_rays_from_doubles(const double *origins, const double *directions, size_t n,
                                             const double center[3], double scale, slab_ray *rays);
 
-/** Rounds rows of doubles, whose starts lie from_stride bytes apart, to rows of as many floats, to_stride bytes apart:
- * such as columns of an array to members of slab_ray. moved, `columns` doubles or NULL: how far that has moved a finite
- * number of the column at most, infinity where float does not hold one. It runs on the threads of the library.
- * SLAB_INVALID_ARGUMENT. */
+/** Rounds rows of doubles to rows of as many floats, such as columns of an array to members of slab_ray.
+ * - from_stride, to_stride: bytes from the start of a row to that of the next.
+ * - moved: `columns` doubles or NULL. Each becomes how far rounding moved a finite number of the column at most,
+ *   infinity where float does not hold one.
+ *
+ * It runs on the threads of the library. SLAB_INVALID_ARGUMENT. */
 SLAB_API slab_status slab_floats_from_doubles(const double *from, size_t from_stride, size_t rows, size_t columns,
                                               float *to, size_t to_stride, double *moved);
 
@@ -1122,10 +1261,11 @@ typedef struct slab_double_hits {
   size_t t_stride;           /**< bytes from one t to the next: sizeof(slab_hit) where t is that of slab_all's hits */
 } slab_double_hits;
 
-/** Where n hits lie, in double: points, three doubles each, where the line of the ray as given meets the plane of the
- * triangle. Where the sine of the angle between the two is below 1e-9, the point is that of t on the ray as it was
- * cast. Rays and triangles that do not exist are the caller's fault, and are not noticed. It runs on the threads of the
- * library. SLAB_INVALID_ARGUMENT. */
+/** Says where n hits lie, in double: points, three doubles each.
+ *
+ * A point is where the line of the ray as given meets the plane of the triangle. Where the sine of the angle between
+ * the two is below 1e-9, the point is that of t on the ray as it was cast. Rays and triangles that do not exist are the
+ * caller's fault, and are not noticed. It runs on the threads of the library. SLAB_INVALID_ARGUMENT. */
 SLAB_API slab_status slab_points_from_doubles(const slab_double_hits *hits, size_t n, double *points);
 
 /** A rectangle: a box unbounded in z. */

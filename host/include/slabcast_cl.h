@@ -22,18 +22,23 @@ extern "C" {
 /** @defgroup opencl OpenCL objects of your own
  * @{ */
 
-/** Makes a slab_context on the caller's context and device. queue: the in-order queue on which the calls of slabcast.h
- * run; with NULL, or a queue that runs out of order, they run on a queue of the library's own in that context. `device`
- * of the options is ignored. SLAB_INVALID_ARGUMENT: the device is not one of the context's, or the queue belongs to
- * another context or device. SLAB_UNSUPPORTED: the device does not round to nearest, or the probe found a wrong result.
- * SLAB_NO_DEVICE: no OpenCL
- * loader can be found. The probe runs on a queue of the library's own, so commands that wait on the caller's queue do
- * not matter. */
+/** Makes a slab_context on the caller's context and device.
+ * - queue: the in-order queue on which the calls of slabcast.h run. With NULL, or a queue that runs out of order, they
+ *   run on a queue of the library's own in that context.
+ * - options: `device` is ignored.
+ *
+ * The probe runs on a queue of the library's own, so commands that wait on the caller's queue do not matter.
+ *
+ * Errors:
+ * - SLAB_INVALID_ARGUMENT: the device is not one of the context's, or the queue belongs to another context or device.
+ * - SLAB_UNSUPPORTED: the device does not round to nearest, or the probe found a wrong result.
+ * - SLAB_NO_DEVICE: no OpenCL loader can be found. */
 SLAB_API slab_status slab_context_create_cl(cl_context, cl_device_id, cl_command_queue, const slab_context_options *,
                                             slab_context **context);
 
-/** The OpenCL context and device of a slab_context, for making buffers and queues for slab_enqueue; either pointer may
- * be NULL. They belong to the slab_context: retain them to use them after it is destroyed. SLAB_INVALID_ARGUMENT. */
+/** Gives the OpenCL context and device of a slab_context, for making buffers and queues for slab_enqueue. Either
+ * pointer may be NULL. They belong to the slab_context: retain them to use them after it is destroyed.
+ * SLAB_INVALID_ARGUMENT. */
 SLAB_API slab_status slab_context_objects(const slab_context *, cl_context *, cl_device_id *);
 
 /** Part of a buffer. */
@@ -69,37 +74,53 @@ typedef struct slab_batch {
 } slab_batch;
 
 /** Enqueues the cast on a queue of the scene's context and device, after `wait_count` events of `wait`. The caller
- * releases *done (NULL: not wanted). It does not block, except to build a kernel that was not used before. It is one
- * launch: bound `count` where a display watchdog may interrupt it. The results equal those of the call of slabcast.h
- * bit for bit. The cast answers the last commit, whatever is committed before it runs; on a slab_context that is not
- * on the caller's objects it must have ended before the scene is committed again or destroyed. SLAB_INVALID_STATE
- * before commit; SLAB_INVALID_ARGUMENT where a buffer is too small, an offset is not aligned, or the queue does not
- * belong to the scene's context and device; SLAB_BUILD_FAILED. */
+ * releases *done (NULL: not wanted).
+ *
+ * The call does not block, except to build a kernel that was not used before. The cast is one launch: bound `count`
+ * where a display watchdog may interrupt it. The results equal those of the call of slabcast.h bit for bit. The cast
+ * answers the last commit, whatever is committed before it runs. On a slab_context that is not on the caller's objects,
+ * the cast must have ended before the scene is committed again or destroyed.
+ *
+ * Errors:
+ * - SLAB_INVALID_STATE: before commit.
+ * - SLAB_INVALID_ARGUMENT: a buffer is too small, an offset is not aligned, or the queue does not belong to the scene's
+ *   context and device.
+ * - SLAB_BUILD_FAILED: the driver could not build the kernel. */
 SLAB_API slab_status slab_enqueue(slab_scene *, const slab_batch *, cl_command_queue, cl_uint wait_count,
                                   const cl_event *wait, cl_event *done);
 
-/** @name Kernels of your own
- * Those of a slab_program, by OpenCL.
+/** @name Kernels of your own Kernels of a slab_program, by OpenCL.
  * @{ */
 
-/** A kernel of the program, which the caller releases (clReleaseKernel). SLAB_INVALID_ARGUMENT where there is none of
- * that name; SLAB_UNSUPPORTED where the program is not on OpenCL. */
+/** Gives a kernel of the program, which the caller releases (clReleaseKernel). SLAB_INVALID_ARGUMENT: there is none of
+ * that name. SLAB_UNSUPPORTED: the program is not on OpenCL. */
 SLAB_API slab_status slab_program_kernel(const slab_program *, const char *name, cl_kernel *kernel);
-/** Sets the arguments of SLAB_SCENE_PARAMETERS, which are the kernel's from first_argument on, to the scene as its last
- * commit has it. *count (NULL: not wanted): their number. The kernel is of slab_program_create. What it is bound to
- * stays as it is, whatever is committed or destroyed, until it is bound again or its program is destroyed; to see a
- * later commit bind it again. Not while another thread sets arguments of this kernel. SLAB_INVALID_STATE before commit;
- * SLAB_INVALID_ARGUMENT where the kernel is not of such a program, is of another context than the scene, lacks the
- * parameters at first_argument, or was built for scenes that are not like this one: the message tells in what.
- */
+/** Binds a kernel of slab_program_create to the scene as its last commit has it: sets the arguments of
+ * SLAB_SCENE_PARAMETERS.
+ * - first_argument: the first of these among the kernel's arguments.
+ * - count (NULL: not wanted): receives their number.
+ *
+ * The kernel keeps these values, whatever is committed or destroyed, until it is bound again or its program is
+ * destroyed. To see a later commit bind it again. No other thread may set arguments of this kernel meanwhile.
+ *
+ * Errors:
+ * - SLAB_INVALID_STATE: before commit.
+ * - SLAB_INVALID_ARGUMENT: the kernel is not of such a program, is of another context than the scene, or lacks the
+ *   parameters at first_argument.
+ * - SLAB_INVALID_ARGUMENT: the kernel was built for scenes that are not like this one. The message says how they
+ *   differ. */
 SLAB_API slab_status slab_scene_bind(slab_scene *, cl_kernel, cl_uint first_argument, cl_uint *count);
 /** @} */
 
-/** @name Changing geometry
- * The updates of slabcast.h, from buffers of the scene's OpenCL context, after `wait_count` events of `wait`. The calls
- * block until the buffers are read, and the values are then checked and kept in host memory, as those of slabcast.h
- * are: what is refused is the same. shapes: n values of the struct. SLAB_INVALID_ARGUMENT also where a buffer is too
- * small or of another context, or an offset is not aligned; SLAB_UNSUPPORTED on a device that is not of OpenCL.
+/** @name Changing geometry The updates of slabcast.h, from buffers of the scene's OpenCL context, after `wait_count`
+ * events of `wait`. shapes: n values of the struct.
+ *
+ * The calls block until the buffers are read. The values are then checked and kept in host memory, as those of
+ * slabcast.h are, and the same values are refused.
+ *
+ * Errors, besides those of slabcast.h:
+ * - SLAB_INVALID_ARGUMENT: a buffer is too small or of another context, or an offset is not aligned.
+ * - SLAB_UNSUPPORTED: the device is not of OpenCL.
  * @{ */
 /** Replaces planes. */
 SLAB_API slab_status slab_scene_update_planes_cl(slab_scene *, uint32_t geometry, const slab_span *shapes, uint32_t n,
@@ -123,9 +144,11 @@ typedef struct slab_mesh_spans {
   uint32_t triangle_count; /**< as in slab_mesh */
 } slab_mesh_spans;
 
-/** Replaces triangles. In the compressed layout the device keeps a copy of the vertices, until the commit: where all
- * that has changed are meshes updated so, in a scene of triangles alone on one device, the device refits the BVH
- * itself, and nothing of it is uploaded. Also SLAB_OUT_OF_MEMORY where the device has no room for the copy. */
+/** Replaces triangles. Also SLAB_OUT_OF_MEMORY: the device has no room for the copy.
+ *
+ * In the compressed layout the device keeps a copy of the vertices until the commit. The device refits the BVH itself,
+ * and nothing of it is uploaded, where meshes updated so are all that has changed. The scene must have triangles alone,
+ * on one device. */
 SLAB_API slab_status slab_scene_update_mesh_cl(slab_scene *, uint32_t geometry, const slab_mesh_spans *,
                                                cl_uint wait_count, const cl_event *wait);
 /** Replaces the transforms of n instances. transforms: n times 12 cl_float, as in slab_scene_update_instances. */
@@ -137,7 +160,8 @@ SLAB_API slab_status slab_scene_update_some_instances_cl(slab_scene *, uint32_t 
                                                          const slab_span *transforms, uint32_t n, cl_uint wait_count,
                                                          const cl_event *wait);
 /** Replaces the transforms of all instances of `count` geometries, or of none, as slab_scene_move_instances does.
- * geometries: `count`, in host memory. transforms: n times 12 cl_float, in the order of geometries. */
+ * - geometries: `count`, in host memory.
+ * - transforms: n times 12 cl_float, in the order of geometries. */
 SLAB_API slab_status slab_scene_move_instances_cl(slab_scene *, const uint32_t *geometries, uint32_t count,
                                                   const slab_span *transforms, uint32_t n, cl_uint wait_count,
                                                   const cl_event *wait);

@@ -20,18 +20,27 @@ struct CUctx_st;    /**< what a CUcontext points to */
 struct CUstream_st; /**< what a CUstream points to */
 struct CUfunc_st;   /**< what a CUfunction points to */
 
-/** Makes a slab_context on the caller's context; NULL: the primary context of the card that is current, else of the
- * first. stream: on which the calls of slabcast.h run; NULL: one of the library's own. `device` of the options is
- * ignored. SLAB_INVALID_ARGUMENT: the stream is of another context, or an option is wrong. SLAB_UNSUPPORTED: the card
- * is too old (compute capability 6.0 is needed), or the options ask for SLAB_LAYOUT_WIDE or several lanes.
- * SLAB_NO_DEVICE: no driver, no card, no slabcast-cuda, or a process that was forked from one that had begun CUDA.
- * SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. */
+/** Makes a slab_context on the caller's context. NULL: the primary context of the card that is current, else of the
+ * first.
+ * - stream: the calls of slabcast.h run on it; NULL: on one of the library's own.
+ * - options: `device` is ignored.
+ *
+ * Errors:
+ * - SLAB_INVALID_ARGUMENT: the stream is of another context, or an option is wrong.
+ * - SLAB_UNSUPPORTED: the card is too old (compute capability 6.0 is needed), or the options ask for SLAB_LAYOUT_WIDE
+ *   or several lanes.
+ * - SLAB_NO_DEVICE: there is no driver, no card or no slabcast-cuda, or the process was forked from one that had begun
+ *   CUDA.
+ * - SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. */
 SLAB_API slab_status slab_context_create_cuda(struct CUctx_st *, struct CUstream_st *stream,
                                               const slab_context_options *, slab_context **context);
 
-/** The CUDA context and the number of the card that a slab_context stands on, of several devices the first one's;
- * either pointer may be NULL. The context is valid until the slab_context is destroyed. SLAB_INVALID_ARGUMENT: context
- * is NULL. SLAB_UNSUPPORTED: the device is not a card by CUDA. */
+/** Gives the CUDA context and the number of the card of a slab_context; of several devices the first one's. Either
+ * pointer may be NULL. The context is valid until the slab_context is destroyed.
+ *
+ * Errors:
+ * - SLAB_INVALID_ARGUMENT: context is NULL.
+ * - SLAB_UNSUPPORTED: the device is not a card by CUDA. */
 SLAB_API slab_status slab_context_card(const slab_context *, struct CUctx_st **cuda, int *card);
 
 /** One cast over device memory that the scene's context can read, of cuMemAlloc, of a pool or managed.
@@ -60,45 +69,66 @@ typedef struct slab_cuda_batch {
                              not have is invalid; NULL: none */
 } slab_cuda_batch;
 
-/** Enqueues the cast on a stream of the scene's context, after what is on it; NULL: CUDA's default stream. It waits for
- * nothing, except to load a kernel that was not used before. It is one launch. The results equal those of the call of
- * slabcast.h bit for bit. The cast answers the last commit; it must have ended before the scene is committed again or
- * destroyed. SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT where a pointer is NULL, not aligned or not memory
- * that the card reaches, or the stream is of another context; SLAB_UNSUPPORTED where the scene is not on a card by
- * CUDA; SLAB_BUILD_FAILED, SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. Several threads may enqueue at once. */
+/** Enqueues the cast on a stream of the scene's context, after the work that is on it. NULL: CUDA's default stream.
+ *
+ * The call waits for nothing, except to load a kernel that was not used before. The cast is one launch. The results
+ * equal those of the call of slabcast.h bit for bit. The cast answers the last commit; it must have ended before the
+ * scene is committed again or destroyed. Several threads may enqueue at once.
+ *
+ * Errors:
+ * - SLAB_INVALID_STATE: before commit.
+ * - SLAB_INVALID_ARGUMENT: a pointer is NULL, not aligned or not memory that the card reaches, or the stream is of
+ *   another context.
+ * - SLAB_UNSUPPORTED: the scene is not on a card by CUDA.
+ * - SLAB_BUILD_FAILED, SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. */
 SLAB_API slab_status slab_enqueue_cuda(slab_scene *, const slab_cuda_batch *, struct CUstream_st *stream);
 
-/** @name Kernels of your own
- * Those of a slab_program, by CUDA.
+/** @name Kernels of your own Kernels of a slab_program, by CUDA.
  * @{ */
 
-/** A kernel of the program, which is valid until the program is destroyed. SLAB_INVALID_ARGUMENT where there is none of
- * that name (extern "C" keeps it as it is written); SLAB_UNSUPPORTED where the program is not on a card by CUDA. */
+/** Gives a kernel of the program, which is valid until the program is destroyed.
+ *
+ * Errors:
+ * - SLAB_INVALID_ARGUMENT: there is none of that name (extern "C" keeps it as it is written).
+ * - SLAB_UNSUPPORTED: the program is not on a card by CUDA. */
 SLAB_API slab_status slab_program_function(slab_program *, const char *name, struct CUfunc_st **function);
 
-/** The parameters that SLAB_SCENE_PARAMETERS are at most. */
+/** The most parameters that SLAB_SCENE_PARAMETERS are. */
 #define SLAB_SCENE_PARAMETERS_MOST 10
 
-/** Binds a kernel to the scene as its last commit has it. parameters: room for SLAB_SCENE_PARAMETERS_MOST addresses, of
- * which the first *count (NULL: not wanted) are set to the values of SLAB_SCENE_PARAMETERS, in their order, as
- * cuLaunchKernel takes them. The values, and what they point to on the card, stay as they are, whatever is committed or
- * destroyed, until the kernel is bound again or its program is destroyed; to see a later commit bind it again. Bind it
- * not while another thread binds or launches it. SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT where an
- * argument is NULL, the kernel is not of slab_program_function, is of another context than the scene, or was built for
- * scenes that are not like this one: the message tells in what. SLAB_UNSUPPORTED where the scene is not on a card by
- * CUDA; SLAB_OUT_OF_MEMORY. */
+/** Binds a kernel of slab_program_function to the scene as its last commit has it.
+ * - parameters: room for SLAB_SCENE_PARAMETERS_MOST addresses. The first *count of them become those of the values of
+ *   SLAB_SCENE_PARAMETERS, in their order, as cuLaunchKernel takes them.
+ * - count (NULL: not wanted): receives their number.
+ *
+ * The values, and the memory of the card that they point to, stay as they are, whatever is committed or destroyed. They
+ * stay until the kernel is bound again or its program is destroyed. To see a later commit bind it again. Do not bind a
+ * kernel while another thread binds or launches it.
+ *
+ * Errors:
+ * - SLAB_INVALID_STATE: before commit.
+ * - SLAB_INVALID_ARGUMENT: an argument is NULL, or the kernel is not of slab_program_function or is of another context
+ *   than the scene.
+ * - SLAB_INVALID_ARGUMENT: the kernel was built for scenes that are not like this one. The message says how they
+ *   differ.
+ * - SLAB_UNSUPPORTED: the scene is not on a card by CUDA.
+ * - SLAB_OUT_OF_MEMORY. */
 SLAB_API slab_status slab_scene_bind_cuda(slab_scene *, struct CUfunc_st *kernel, void **parameters, unsigned *count);
 /** @} */
 
-/** @name Changing geometry
- * The updates of slabcast.h, from device memory as a slab_cuda_batch has it. Each reads its arrays on a stream of the
- * scene's context, after what is on it (NULL: CUDA's default stream), and returns when they are read: the caller may
- * write them again at once. It waits for no other stream. The values are then checked and kept in host memory, as those
- * of slabcast.h are: what is refused is the same, and one thread at a time changes a scene.
+/** @name Changing geometry The updates of slabcast.h, from device memory as a slab_cuda_batch has it.
  *
- * SLAB_INVALID_ARGUMENT also where a pointer is NULL, no multiple of 4 or not memory that the card reaches, as far as
- * its first byte and its last tell, or the stream is of another context; SLAB_UNSUPPORTED where the scene is not on a
- * card by CUDA; SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. The scene is then as it was.
+ * Each call reads its arrays on a stream of the scene's context, after the work that is on it (NULL: CUDA's default
+ * stream). It returns when they are read: the caller may write them again at once. It waits for no other stream. The
+ * values are then checked and kept in host memory, as those of slabcast.h are, and the same values are refused. One
+ * thread at a time changes a scene.
+ *
+ * Errors, besides those of slabcast.h, after which the scene is as it was:
+ * - SLAB_INVALID_ARGUMENT: a pointer is NULL, no multiple of 4 or not memory that the card reaches. The call tests the
+ *   first and the last byte of an array.
+ * - SLAB_INVALID_ARGUMENT: the stream is of another context.
+ * - SLAB_UNSUPPORTED: the scene is not on a card by CUDA.
+ * - SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED.
  * @{ */
 /** Replaces planes. */
 SLAB_API slab_status slab_scene_update_planes_cuda(slab_scene *, uint32_t geometry, const slab_plane *shapes,
@@ -112,10 +142,11 @@ SLAB_API slab_status slab_scene_update_boxes_cuda(slab_scene *, uint32_t geometr
 /** Replaces oriented boxes. */
 SLAB_API slab_status slab_scene_update_obbs_cuda(slab_scene *, uint32_t geometry, const slab_obb *shapes, uint32_t n,
                                                  struct CUstream_st *stream);
-/** Replaces triangles. The arrays of the slab_mesh are device memory; indices NULL: those that the geometry has. The
- * card keeps a copy of the vertices, until the commit: where all that has changed are meshes updated so, in a scene of
- * triangles alone on one card, the card refits the BVH itself, and nothing of it is uploaded. A second update before a
- * commit frees the first one's copy, for which the driver waits until the card is idle. */
+/** Replaces triangles. The arrays of the slab_mesh are device memory; indices NULL: those of the geometry.
+ *
+ * The card keeps a copy of the vertices until the commit. The card refits the BVH itself, and nothing of it is
+ * uploaded, where meshes updated so are all that has changed. The scene must have triangles alone, on one card. A
+ * second update before a commit frees the first one's copy, for which the driver waits until the card is idle. */
 SLAB_API slab_status slab_scene_update_mesh_cuda(slab_scene *, uint32_t geometry, const slab_mesh *,
                                                  struct CUstream_st *stream);
 /** Replaces the transforms of n instances. transforms: n times 12, as in slab_scene_update_instances. */
@@ -127,7 +158,8 @@ SLAB_API slab_status slab_scene_update_some_instances_cuda(slab_scene *, uint32_
                                                            const float *transforms, uint32_t n,
                                                            struct CUstream_st *stream);
 /** Replaces the transforms of all instances of `count` geometries, or of none, as slab_scene_move_instances does.
- * geometries: `count`, in host memory. transforms: n times 12 in device memory, in the order of geometries. */
+ * - geometries: `count`, in host memory.
+ * - transforms: n times 12 in device memory, in the order of geometries. */
 SLAB_API slab_status slab_scene_move_instances_cuda(slab_scene *, const uint32_t *geometries, uint32_t count,
                                                     const float *transforms, uint32_t n, struct CUstream_st *stream);
 /** @} */
