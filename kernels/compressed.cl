@@ -6,9 +6,9 @@
  * level. The leaves of a node are tested before its inner children are visited, in any order: which of them are tested
  * is known before the first is.
  *
- * A round of the loop visits a node where no leaves are left, and then tests one primitive where some are. So rays of
- * a warp that test primitives do not wait for those that visit nodes, nor the other way round: a loop of its own for
- * the leaves took 1.2 times as long, by the steps of warps (docs/tuning.md).
+ * A round of the loop visits a node where no leaves are left, and then tests one primitive where some are. So rays of a
+ * warp that test primitives do not wait for those that visit nodes, nor the other way round. A loop of its own for the
+ * leaves took 1.2 times as long, by the steps of warps (docs/tuning.md).
  *
  * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, SLAB_STACK: the most levels of inner nodes, and
  * SLAB_INSTANCES. */

@@ -1,8 +1,8 @@
 /* Brute force: tests every ray against every primitive that its mask lets it see.
  *
- * Built with LANES (1, 8 or 16); SLAB_QUERY (a slab_query); SLAB_KINDS (bit k: the scene holds slab_shape k);
- * SLAB_RAYS: the most rays per work-item, which are all tested against a tile of the geometry while it is in the cache;
- * and SLAB_TILE: the number of boxes that a work-group fetches into local memory together, a multiple of TILE_STEP; 0:
+ * Built with LANES (1, 8 or 16), SLAB_QUERY (a slab_query) and SLAB_KINDS (bit k: the scene holds slab_shape k).
+ * SLAB_RAYS: the most rays per work-item, which are all tested against a tile of the geometry while it is in the cache.
+ * SLAB_TILE: the number of boxes that a work-group fetches into local memory together, a multiple of TILE_STEP. 0:
  * none, each work-item reads them itself. SLAB_TILE is above 0 only with LANES 1. */
 #define SLAB_TREE 0
 #include "walk/counted.h"
@@ -117,9 +117,9 @@ INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uin
 }
 #endif
 
-/* The number of primitives of a geometry that a work-item's rays are tested against before the next ones are
- * fetched: a tile of boxes in local memory, else about 24 KiB, half of a first-level cache. With one ray it is the
- * whole geometry. */
+/* The number of primitives of a geometry that a work-item's rays are tested against before it fetches the next ones. It
+ * is a tile of boxes in local memory, else about 24 KiB, half of a first-level cache. With one ray it is the whole
+ * geometry. */
 INLINE uint tile_of(const geometry_entry *entry) {
   if (SLAB_TILE > 0 && entry->kind == SLAB_BOX) return SLAB_TILE;
   return SLAB_RAYS == 1 ? entry->count : 6144 / primitive_rows(entry->kind) / LANES * LANES;
@@ -130,7 +130,7 @@ INLINE uint tile_of(const geometry_entry *entry) {
 #include "walk/trace.h"
 #else
 
-/* results: an array of the query's type. For SLAB_ALL the hits of ray i begin at offsets[i]; other queries do not use
+/* results: an array of the query's type. For SLAB_ALL the hits of ray i begin at offsets[i]; other queries ignore
  * offsets. skips: one entry per ray where cast.skip is 1. invalid: one counter where cast.invalid is 1. */
 KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays, global void *results,
                                           const global uint *offsets, const global geometry_entry *table,

@@ -13,8 +13,8 @@
  * there, with packet_singly.h, packet_query.h hits and results, packet_list.h those of SLAB_ALL, and packet_instances.h
  * the traversal of models.
  *
- * Built as wide.cl, with LANES 8 or 16, and 32 where it is compiled ahead of time; for closest, distance, any and
- * count, and where it is compiled ahead for all. With instances (SLAB_INSTANCES 1) for any, count, and closest. */
+ * Built as wide.cl, with LANES 8 or 16, and 32 where it is compiled ahead of time. It is built for closest, distance,
+ * any and count, and where compiled ahead for all. With instances (SLAB_INSTANCES 1) for any, count, and closest. */
 #define STRIDE 8
 #define SLAB_PACKET
 #include "walk/packet_leaf.h"

@@ -28,8 +28,8 @@
   (relation(word, a < b, 0) | relation(word, a <= b, 1) | relation(word, a == b, 2) | relation(word, a != b, 3) | \
    relation(word, a >= b, 4) | relation(word, a > b, 5))
 
-/* operands: for each row a, b and c, COLUMNS of each. results: for each row the operations, COLUMNS of each; then the
- * number of rounds that a loop ran, and its result for the start value 1. */
+/* operands: for each row a, b and c, COLUMNS of each. results: for each row the operations, COLUMNS of each. Then
+ * follow the number of rounds that a loop ran, and its result for the start value 1. */
 KERNEL_HINT kernel void probe(const global float *operands, global uint *results, uint rounds) {
   if (get_global_id(0) == 0) {
     global uint *of_loop = results + get_global_size(0) * (PROBED_OPERATIONS * COLUMNS);

@@ -2,8 +2,8 @@
  * host/bvh/refit.c) writes the same bits. The kernels run one after the other: places, once for each build; triangles,
  * for each geometry that has moved; nodes, for each level, the deepest first.
  *
- * What is a struct is written through a pointer: where a function that returned one is inlined, the compiler of
- * Oclgrind 21.10 leaves an intrinsic that its interpreter does not know. */
+ * Structs are written through a pointer. Where a function that returned one is inlined, the compiler of Oclgrind 21.10
+ * leaves an intrinsic that its interpreter does not know. */
 #undef SLAB_FMAX /* of zeros of either sign the host's choice */
 #include "maths/quantise.h"
 #include "maths/triangle.h"

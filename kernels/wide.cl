@@ -5,11 +5,11 @@
  * each in turn. This hides memory latency where rays diverge. Where rays are coherent, one after the other is faster.
  * Both kernels are in one program. A driver loads it in the same time as a program with one of them (PoCL 3.1: 55 ms).
  *
- * Built with LANES (1 or 8); SLAB_QUERY and SLAB_KINDS as flat.cl; SLAB_STACK: the most entries that a traversal of
- * this BVH can put on the stack, so that it never overflows; SLAB_INSTANCES 1 where the scene has some; SLAB_IN_FLIGHT:
- * rays in flight per work-item, 1 where there is no `interleaved`, as where LANES is 1 or SLAB_COUNTED is defined;
- * SLAB_RAY_PAIRS: how many of these rays are tested against triangles at once, 1 or 2, with instances 1; and
- * SLAB_INTERLEAVED_ALONE 1 where there is no `wide`. */
+ * Built with LANES (1 or 8), and SLAB_QUERY and SLAB_KINDS as flat.cl. SLAB_STACK: the most entries that a traversal of
+ * this BVH can put on the stack, so that it never overflows. SLAB_INSTANCES: 1 where the scene has some.
+ * SLAB_IN_FLIGHT: rays in flight per work-item; 1 without `interleaved`, as where LANES is 1 or with SLAB_COUNTED.
+ * SLAB_RAY_PAIRS: how many of these rays are tested against triangles at once, 1 or 2, with instances 1.
+ * SLAB_INTERLEAVED_ALONE: 1 where there is no `wide`. */
 #define STRIDE 8
 #define BVH_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
@@ -45,8 +45,8 @@ INLINE void traversal_end(const traversal *w, const prepared_ray *ray, const cas
 
 #if !SLAB_INTERLEAVED_ALONE
 
-/* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: where cast.packet is not 0 it is the
- * number of rays per packet, and a byte per packet says whether its rays are still to be cast. sorted: as in
+/* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: a byte per packet, which says whether
+ * its rays are still to be cast. It is used where cast.packet, the number of rays per packet, is not 0. sorted: as in
  * prepared_rays.h, for `interleaved`, and for SLAB_ALL where packets may be sorted. */
 KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays, global void *results,
                                           const global uint *offsets, const global geometry_entry *table,

@@ -16,8 +16,8 @@ typedef unsigned arithmetic;
 
 #define ARITHMETIC_FLAGS 0x3Fu
 
-/* Where the register holds what it should it is not written: reading it waits some 70 ns (Xeon) for a write before that
- * changed it, and a call of one ray takes 250 ns. So kernels avoid to raise other flags than inexact, which most
+/* A register that already holds the right value is not written. Reading it waits some 70 ns (Xeon) for an earlier write
+ * that changed it, and a call of one ray takes 250 ns. So kernels avoid to raise other flags than inexact, which most
  * callers have raised long before, for the sake of a lane that nobody needs. */
 static inline arithmetic arithmetic_begin(void) {
   const arithmetic callers = _mm_getcsr();

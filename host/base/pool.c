@@ -9,8 +9,8 @@
 
 #define THREADS_MOST 1024
 
-/* How often a thread looks for what it waits for before it sleeps: for about as long as it takes to be woken, some 50
- * us, since what follows in a build or a cast mostly comes at once. */
+/* How often a thread polls before it sleeps: for about as long as waking it takes, some 50 us. The next job of a build
+ * or a cast mostly comes at once. */
 #define LOOKS 1000
 
 /* All but `ending` and `allowed` is guarded by the lock; `posts` is looked at without it. */

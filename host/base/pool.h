@@ -1,8 +1,8 @@
 /* One pool of threads a process.
  *
  * A job is a number of pieces that are worked on in any order, by the caller and by threads of the pool. The caller
- * works on its own job alone, so it can always finish it by itself: jobs may begin others within their pieces, several
- * callers may have jobs at once, and where no thread can be started the answers are the same.
+ * works on its own job alone, so it can always finish it by itself. So jobs may begin others within their pieces, and
+ * several callers may have jobs at once. Where no thread can be started the answers are the same.
  *
  * Threads are started when a job first asks for them. They compute with IEEE 754's defaults (arithmetic.h), take no
  * signals, and sleep while there is nothing to do, after some 50 us in which they look for it. They end when the

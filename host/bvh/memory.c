@@ -8,8 +8,8 @@
 #define LARGE_LEAST (LARGE_PAGE / 2)
 
 /* Requests huge pages. The memory is written once, so its cost is mostly page faults: with small pages a quarter of the
- * whole build time (measured). What is smaller begins a cache line, so that no row of a block is in two: of malloc
- * every second array had rows of 32 bytes that were, which took casts at few primitives 1.15 to 1.2 times as long. */
+ * whole build time (measured). Smaller arrays begin a cache line, so that no row of a block is in two. With malloc
+ * every second array had rows of 32 bytes in two lines. Casts at few primitives then took 1.15 to 1.2 times as long. */
 void *bvh_allocate(size_t count, size_t size) {
   if (count > SIZE_MAX / 2 / size) return NULL;
   const size_t bytes = count * size, pages = (bytes + LARGE_PAGE - 1) / LARGE_PAGE;

@@ -1,8 +1,9 @@
 /* Chooses where to cut a node of the binary BVH. Usually between bins of centres, or of sizes; with few references,
- * between any two of them; in halves where the surface areas give no usable cost or the BVH would become too deep.
+ * between any two of them. It is in halves where the surface areas give no usable cost or the BVH would become too
+ * deep.
  *
- * A cut by size takes large references away from small ones among them, whose bounds they would enlarge on both sides
- * of every other cut: walls of a room and what stands in it. */
+ * A cut by size separates large references from small ones among them, such as walls of a room from its furniture. The
+ * large bounds would enlarge both sides of every other cut. */
 #include <string.h>
 
 #include "bvh/parts.h"
@@ -63,8 +64,8 @@ static inline float size_place(const mapping *map, const reference *r) {
   return (size_logarithm(reference_keys(r)[BY_SIZE]) - map->offset[BY_SIZE]) * map->scale[BY_SIZE];
 }
 
-/* A cut by size is looked for where it may pay, since that takes time: in ranges of SIZE_COUNT references, the largest
- * of which has half the size of the range itself and SIZE_RATIO times that of most. */
+/* A cut by size is searched only where it may pay, since that takes time. Such a range has SIZE_COUNT references. The
+ * largest has half the size of the range itself and SIZE_RATIO times that of most. */
 #define SIZE_COUNT 64u
 #define SIZE_RATIO 8.0f
 #define SIZE_SAMPLES 8u

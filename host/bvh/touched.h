@@ -32,8 +32,8 @@ void bvh_refit_path(bvh_touched *, bvh_node *nodes, uint32_t place, bvh_leaf_ref
 
 /* Whether a leaf takes one more primitive. */
 typedef bool bvh_takes(const void *argument, uint32_t kind, uint32_t first, uint32_t count);
-/* The place where one more primitive of these bounds adds the least expected cost: a leaf that `takes` accepts, or
- * where one may be opened a slot without a child, for a leaf of one block. `instead` where none is found near it. */
+/* The place where one more primitive of these bounds adds the least expected cost. It is a leaf that `takes` accepts,
+ * or a slot without a child, in which a leaf of one block may be opened. `instead` where none is found near it. */
 uint32_t bvh_find_leaf(const bvh_touched *, const bvh_node *nodes, aabb, uint32_t instead, bool opens, bvh_takes *,
                        const void *argument);
 /* The expected cost of all below the root of these nodes, as sah_cost. */

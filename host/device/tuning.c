@@ -28,7 +28,7 @@ static const tuning cpu = {
     .flat_work = {[SLAB_SPHERE] = 1, [SLAB_BOX] = 1, [SLAB_OBB] = 1, [SLAB_TRIANGLE] = 1},
     /* The processor with one lane, Zen 3: both are as fast at 8 to 11 boxes, spheres and oriented boxes. */
     .ready_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
-    /* 384 boxes, 64 spheres, 64 oriented boxes or 128 triangles on the processor with 8 lanes: the most with which
+    /* 384 boxes, 64 spheres, 64 oriented boxes or 128 triangles on the processor with 8 lanes. Up to these numbers
      * brute force is as fast for some rays (bench/results/small_scenes.txt). */
     .beside_work = {[SLAB_SPHERE] = 6, [SLAB_BOX] = 1, [SLAB_OBB] = 6, [SLAB_TRIANGLE] = 3},
 };
@@ -51,7 +51,7 @@ static const tuning gpu = {
      * and takes an eighth more memory. The cost: docs/tuning.md. */
     .leaves = {1, 3, 0.3f},
     /* H200, random rays, kernels alone (bench/results/h200-nvidia580/device.txt): a BVH is 1.8 times as fast with 100
-     * boxes, 4.0 times with 1,000, and with 100 it is faster than brute force with one. Fewer were not measured, nor
+     * boxes, 4.0 times with 1,000. With 100 boxes it is faster than brute force with one. Fewer were not measured, nor
      * other kinds without a BVH. */
     .flat_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
     .ready_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},

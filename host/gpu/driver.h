@@ -1,5 +1,5 @@
-/* The seam between what casts do on any GPU and the API that reaches one. gpu/ calls nothing but this table; a driver
- * of another API than OpenCL is one such table, its handles and its text of the kernels.
+/* The seam between casts on any GPU and the API that reaches one. gpu/ calls only this table. A driver of another API
+ * than OpenCL is one such table, its handles and its text of the kernels.
  *
  * Handles are the driver's own types: here they have names alone. One that was created is released once, on a device
  * that this process opened (is_inherited is asked before). A function that fails has set the message, with its call and

@@ -6,8 +6,8 @@
 #include "layout/layout.h"
 #include "os/thread.h"
 
-/* Work-items per group. A work-item with interleaved rays is alone in its group: drivers keep the private memory of all
- * work-items of a group apart, and several such work-items would evict each other's from the cache. */
+/* Work-items per group. A work-item with interleaved rays is alone in its group. Drivers keep the private memory of all
+ * work-items of a group apart, so several such work-items would evict each other's from the cache. */
 static uint32_t group_of(const device_scene *on, bool interleaved) {
   return interleaved ? 1 : on->device->tuning->group;
 }

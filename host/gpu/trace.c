@@ -1,7 +1,7 @@
 /* The header is the public file, and then, for each query, the text of the scene's kernels without the kernels
- * (kernels/walk/trace.h). A text is written for one query and names its functions as it likes. So every name that it
- * declares becomes one of its own while the text is read, by a macro, and every macro is forgotten after it: the user's
- * text sees names that begin with slab_ or SLAB_ alone. */
+ * (kernels/walk/trace.h). A text is written for one query and names its functions as it likes. So a macro turns every
+ * name that it declares into one of its own while the text is read. Every macro is forgotten after the text. The user's
+ * text sees only names that begin with slab_ or SLAB_. */
 #include "gpu/trace.h"
 
 #include <stdio.h>

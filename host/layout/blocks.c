@@ -82,9 +82,9 @@ typedef struct reach {
 
 /* Stores four lanes, and grows *all by those that are there. Others become void: an edge to and fro, vertices a, b and
  * b. Its edge functions are 0, e and -e, and beside the ray 0, s and -s, to the bit: it is never hit. list: the indices
- * of three vertices a triangle, or NULL where each has vertices of its own. stride: floats a vertex, of which each load
- * takes four: so many geometry_values have room for. Nothing is stored in parts and loaded whole: that waits until the
- * parts are in the cache, behind all stores before them. */
+ * of three vertices a triangle, or NULL where each has vertices of its own. stride: floats a vertex. Each load takes
+ * four of them, and geometry_values have room for as many. Nothing is stored in parts and loaded whole: that waits
+ * until the parts are in the cache, behind all stores before them. */
 ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_t *list, triangle_lanes lanes,
                                const float none_of[TRIANGLE_ROWS], float *block, reach *all) {
   const int4 there = lanes.there;
@@ -163,8 +163,8 @@ ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *i
   }
 }
 
-/* How many blocks ahead their vertices, indices and ids are requested, each of which is found by the next; and the rows
- * that are written, since stores that miss the cache hold up the others. */
+/* How many blocks ahead their vertices, indices and ids are requested; each of them is found by the next. The rows to
+ * write are requested too, since stores that miss the cache delay the others. */
 enum { VERTICES_AHEAD = 6, INDICES_AHEAD = 12, ROWS_AHEAD = 12, IDS_AHEAD = 24 };
 
 /* Requests what blocks that come later are made of. */
@@ -193,8 +193,8 @@ ALWAYS_INLINE void request_ahead(const block_writing *w, const found *f, size_t 
 
 /* Grows *bounds by bounds that hold the padded bounds of each triangle within reach, bit by bit. All are padded by the
  * longest side of any, and 2^-10 of that more. Let a be the lowest bound and p that pad, b and q those of a triangle,
- * and u = 2^-24. Where a = b, rounding is monotone. Else b - a >= u max(|a|, |b|), and what is taken from b exceeds
- * what is taken from a by at most 2^-22 (b - a) + q - p + u (q + p + 2^-22 (|a| + |b|)) <= 3 2^-22 (b - a) < b - a. */
+ * and u = 2^-24. Where a = b, rounding is monotone. Else b - a >= u max(|a|, |b|). The amount taken from b exceeds that
+ * taken from a by at most 2^-22 (b - a) + q - p + u (q + p + 2^-22 (|a| + |b|)) <= 3 2^-22 (b - a) < b - a. */
 ALWAYS_INLINE void grow_by_reach(const reach *all, aabb *bounds) {
   float4 l[4] = {all->lower[0], all->lower[1], all->lower[2], all->lower[2]};
   float4 u[4] = {all->upper[0], all->upper[1], all->upper[2], all->side};

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which of a node's children packets of SLAB_ANY visit first. Camera rays take up to 2.5 times the time with the
- * nearest first where they graze what is near, and up to 1.45 times with the farthest first where nothing lets them
- * pass. So pieces try both, and all but few take what has taken fewer steps of late. */
+/* Which of a node's children packets of SLAB_ANY visit first. Camera rays that graze near things take up to 2.5 times
+ * the time with the nearest first. Where all of them are blocked they take up to 1.45 times with the farthest first. So
+ * pieces try both, and all but few take what has taken fewer steps of late. */
 typedef struct child_order {
   atomic_uint pieces;
   atomic_uint steps[2]; /* a packet's, in units of learn.c, the farthest first or not; 0: not known yet */

@@ -1,5 +1,5 @@
 /* Queries of points on the processor, in the caller's arrays. The threads of the pool take pieces of a chunk's points.
- * Points that come in no order are taken along a curve, so that neighbours follow each other: what one has found is
+ * Points in no order are taken along a curve, so that neighbours follow each other. The closest primitive of one is
  * near for the next, and the parts of the BVH that it reads are in the cache. */
 #include <stdlib.h>
 

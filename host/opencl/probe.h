@@ -26,7 +26,7 @@ extern const probe_case probe_cases[];
 extern const size_t probe_case_count;
 
 /* Tests a device that has its context and queue, once per process and kind of kernel build. It stores the result in the
- * device: info.denormals and info.exact_divide become 0 where they were found to be false, and has_double becomes false
+ * device. info.denormals and info.exact_divide become 0 where they were found to be false. has_double becomes false
  * where division through double is wrong as well. SLAB_UNSUPPORTED, with the wrong result in the message, where the
  * contract cannot be kept. */
 slab_status probe_device(struct device *);

@@ -50,7 +50,7 @@ static uint32_t rays_paired(const device *d, const program_key *key) {
   return pairs && rays_in_flight(d, key) > 1 ? 2 : 1;
 }
 
-/* Whether kernels may use inline assembly. Only PoCL is known to support it, and not every version: from 4.0 up to
+/* Whether kernels may use inline assembly. Only PoCL is known to support it, and not every version. From 4.0 up to
  * before 7.0 its pass over local memory takes it for a function call and aborts the process (seen with 6.0). */
 static bool bears_assembly(const device *d) {
 #ifdef __x86_64__

@@ -11,8 +11,8 @@
  * enough to keep the memory. */
 #define STAGED_BYTES ((size_t)16 << 20)
 
-/* Where the backend mixes traversals: of each `each` pieces of a chunk the one at `at` is cast by another traversal
- * than the chunk's, to learn how the two compare. each 0: none. A chunk of fewer pieces may have none at all. */
+/* Where the backend mixes traversals: out of each `each` pieces of a chunk, the one at `at` is cast by another
+ * traversal than the chunk's, to compare the two. each 0: none. A chunk of fewer pieces may have none at all. */
 typedef struct chunk_sample {
   slab_traversal traversal;
   uint32_t each, at;

@@ -1,8 +1,8 @@
 /* Builds trees over the loops of a boundary (kernels/data/boundary.h).
  *
  * A tree halves the loops by where they are, and a loop by its edges. Each inner chain of edges gets its terms about a
- * centre, of the fan of triangles from there. With A a triangle's area vector, r its points and R from the point to the
- * centre, its solid angle is A.f + (r.grad) A.f + (r.grad)^2 A.f / 2 + ..., of f = R / R^3, averaged over r. Sums of
+ * centre, of the fan of triangles from there. Let A be a triangle's area vector, r its points, R from the point to the
+ * centre, and f = R / R^3. Its solid angle is A.f + (r.grad) A.f + (r.grad)^2 A.f / 2 + ..., averaged over r. Sums of
  * the tensors rA and rrA give, symmetric and without traces: -3 R'QR / R^5 and 15/2 O(R, R, R) / R^7. The first has no
  * trace, since the planes of all triangles go through the centre. Of the next, rrrA / 6, 2.8 / R^5 times its norm is
  * usual: the root of the mean square over directions. */
@@ -188,10 +188,10 @@ static double next_of(const terms *t) {
   return sqrt(square);
 }
 
-/* The distance from which on the terms are right by CHAIN_ERROR. What they leave out begins with `next`, twice the
- * usual error of a direction; and then with r^4 A / 24, which is taken for 4.2 / distance^6 of r^2 times the terms
- * before: of a flat hole every other term is 0. There the terms are small, so that eight of them fit in 32 bits. In
- * steps of a 16th: roots are not the same everywhere. */
+/* The distance from which on the terms are right by CHAIN_ERROR. The omitted terms begin with `next`, twice the usual
+ * error of a direction. Then comes r^4 A / 24, taken for 4.2 / distance^6 of r^2 times the terms before: of a flat hole
+ * every other term is 0. There the terms are small, so that eight of them fit in 32 bits. In steps of a 16th: roots are
+ * not the same everywhere. */
 static double reach_of(const terms *t) {
   const double radius = sqrt(t->radius2), next = next_of(t) / (4.0 * PI);
   double sizes = 0.0, third = 0.0, reach = 2.0 * radius;

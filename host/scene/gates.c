@@ -52,8 +52,8 @@ static void reach_along(const double extent[DIRECTIONS], const double v[3], doub
   }
 }
 
-/* a - b, a + b, or the next double beyond where that was rounded inward: beyond 2^53 of a model's size places are no
- * nearer to each other than the model is large. */
+/* a - b, a + b, or the next double beyond where that was rounded inward. Beyond 2^53 of a model's size, doubles are as
+ * far from each other as the model is large. */
 static double less_at_most(double a, double b) {
   const double d = a - b, v = d - a, lost = (a - (d - v)) - (b + v);
   return lost < 0.0 ? nextafter(d, -INFINITY) : d;

@@ -17,7 +17,7 @@ static bool snapshots_contain(const snapshot *s, const slab_scene *model) {
   return false;
 }
 
-/* Whether a scene is this one, or has it as a model, or a snapshot of it that is still there has: scenes that retain
+/* Whether a scene is this one, or has it as a model, or a snapshot of it that is still there has it. Scenes that retain
  * each other would live for ever. */
 static bool contains(const slab_scene *scene, const slab_scene *model) {
   if (scene == model) return true;

@@ -13,8 +13,8 @@
 /* Maximum primitives of a scene: global primitive ids must stay below SLAB_INVALID and SLAB_MISS. */
 #define SCENE_PRIMITIVES 0xFFFFFFF0u
 
-/* What a geometry has in double, until the scene's origin is known: its values, or of a mesh its vertices; of instances
- * three each, where the model's origin comes to lie. */
+/* The data of a geometry in double, until the scene's origin is known: its values, or of a mesh its vertices. Of
+ * instances it is three each: the place of the model's origin. */
 typedef struct far_values {
   size_t count; /* doubles */
   double list[];

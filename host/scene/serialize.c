@@ -1,9 +1,9 @@
 /* Serializes a committed scene to bytes for other processes and machines, and reads it back.
  *
- * The parts are: header, geometries, their values and indices, which a removed one has none of; for wide BVHs also
- * their nodes and blocks, in the layout that every device uses. Flat scenes are laid out again, since their layout
- * depends on the device's lanes. Compressed BVHs are built again, whether they are on the writing or on the reading
- * side, and so are those of scenes with instances. Each part begins at a multiple of ALIGN.
+ * The parts are: header, geometries, their values and indices; a removed geometry has none. Wide BVHs have their nodes
+ * and blocks too, in the layout that every device uses. Flat scenes are laid out again, since their layout depends on
+ * the device's lanes. Compressed BVHs are built again, whether they are on the writing or on the reading side, and so
+ * are those of scenes with instances. Each part begins at a multiple of ALIGN.
  *
  * The models of a scene come before it, each once and as the scene's commit saw it, in the same form. */
 #include <stddef.h>

@@ -10,9 +10,9 @@
 /* Stores a void primitive, which is never hit. It replaces a dropped primitive, and fills up blocks. */
 void primitive_void(slab_shape kind, float *values);
 bool primitive_is_void(slab_shape kind, const float *values);
-/* Whether two corners of a triangle have the same bits. Then no ray hits it. Let b = c; the shear moves equal corners
- * alike, so the edge functions are that of (b, c), of (c, a) and of (a, b): 0, s and -s, with their rounding errors,
- * since a product does not depend on the order of its factors. Where s is 0 the tie rule decides: its differences are 0
+/* Whether two corners of a triangle have the same bits. Then no ray hits it. Let b = c. The shear moves equal corners
+ * alike, so the edge functions are those of (b, c), of (c, a) and of (a, b): 0, s and -s, with their rounding errors.
+ * For a product does not depend on the order of its factors. Where s is 0 the tie rule decides: its differences are 0
  * and 0, h and -h. So the signs are never alike, and where all are 0 it is not hit either. Whole numbers, for closed
  * edges, give the same three. A triangle whose three corners are on one line is another thing: rounded by the shear
  * they are on none, and half open edges can be hit. */

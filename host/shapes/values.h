@@ -118,8 +118,8 @@ slab_status values_take(uint32_t threads, const addition *, geometry_values **va
 static inline size_t values_floats(uint32_t each, size_t count) {
   return (count * each + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
-/* Room for values, not filled in but for the zeros at their end. indices: NULL, or what the values refer to (taken over
- * with a reference of the caller's, on success). NULL: memory is short. */
+/* Room for values, not filled in but for the zeros at their end. indices: NULL, or the indices that the values refer
+ * to. On success a reference of the caller's is taken over. NULL: memory is short. */
 geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indices, bool indexed);
 /* Looks for all primitives that are never hit. Threads that build BVHs of a model may do so at once. */
 void values_look(uint32_t threads, geometry_values *, uint32_t count);

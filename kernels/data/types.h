@@ -111,7 +111,7 @@ typedef struct compressed_node {
 #define COMPRESSED_UNIT 4
 #define COMPRESSED_TRIANGLE (BLOCK_UNITS(TRIANGLE_ROWS, 1, COMPRESSED_UNIT) * COMPRESSED_UNIT) /* floats of one */
 /* A byte of meta: three bits for the kind, counted from SLAB_SPHERE, and five for the number of primitives. A leaf
- * holds at most 9, so that the COMPRESSED_UNITs of seven leaves, at most 4 each, fit a byte too; the builder's limit
+ * holds at most 9, so that the COMPRESSED_UNITs of seven leaves, at most 4 each, fit a byte too. The builder's limit
  * for this layout is 3 (host/device/tuning.c). A count of 0 is no leaf. */
 #define COMPRESSED_LEAF_BITS 31u
 #define COMPRESSED_LEAF_MOST 9u
@@ -182,8 +182,8 @@ typedef struct hit_room {
 
 enum { TAKEN_HITS, TAKEN_LARGER, TAKEN_NUMBERS }; /* counters: hits reserved in the first and in the third region */
 
-/* A ray's hits. begin: index of its first hit in the region of finished lists, or LIST_LOST where there was no room.
- * count: the number of its hits, valid in both cases. */
+/* A ray's hits. begin: index of its first hit in the region of finished lists; LIST_LOST: there was no room. count: the
+ * number of its hits, valid in both cases. */
 typedef struct hit_list {
   uint32_t begin, count;
 } hit_list;

@@ -3,7 +3,7 @@
  * primitive.
  *
  * real, mask and word are the types of values that depend on a ray and a primitive. ray_real, ray_mask and ray_word are
- * the types of values that depend on a ray alone: as wide in packets, else scalars.
+ * the types of values that depend on a ray alone. These are as wide in packets, else scalars.
  *
  * Code written with these types reads like scalar code and means the same at every width. + - *, comparisons, ?: and &
  * | ! work on all of them. A mask is zero or all ones per lane (1 in scalars). Rounding is the same as in C11:

@@ -1,5 +1,5 @@
 /* Included before a kernel's text where it is compiled ahead of time, for a processor. It declares the types of OpenCL
- * C and defines those of its functions that the kernels call: no header and no library of an OpenCL implementation is
+ * C and defines the functions of it that the kernels call. No header and no library of an OpenCL implementation is
  * needed. clang compiles the text as OpenCL C, at the width of the registers. Any C11 compiler compiles it at one lane.
  *
  * A kernel becomes a function of the name that NATIVE_NAME gives, and the work-item's index becomes its first

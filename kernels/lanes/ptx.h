@@ -1,5 +1,5 @@
 /* Included before a kernel's text where it is compiled ahead of time for NVIDIA's cards, to PTX. It declares the types
- * of OpenCL C and defines those of its functions that the kernels call, by nvvm's intrinsics: neither libclc nor the
+ * of OpenCL C and defines the functions of it that the kernels call, by nvvm's intrinsics. Neither libclc nor the
  * compiler's own header of OpenCL C is needed. Any clang that has the target compiles it. */
 #ifndef LANES_PTX_H
 #define LANES_PTX_H
@@ -71,8 +71,8 @@ PTX float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
 
 /* ---- numbers of rays that a buffer holds: walk/counted.h ---- */
 
-/* Every program has the parameters. The lines are comments in it, without which NVIDIA's assembler makes the same of it
- * as where nothing asks for them (cmake/ptx_text.cmake); host/cuda/ptx.c makes code of them where a cast needs it. */
+/* Every program has the parameters. The lines are comments in it, so that NVIDIA's assembler compiles it as if they
+ * were not there (cmake/ptx_text.cmake). host/cuda/ptx.c makes code of them where a cast needs it. */
 #define SLAB_COUNTED
 #ifndef COUNTED_TAKE
 #define COUNTED_TAKE(number, there, first)                         \

@@ -51,7 +51,7 @@ typedef uint32 word;
 #define lanes_to_float(x) convert_float32(as_int32(x))
 #endif
 /* lanes_of_eights: of the eight floats at P(0), at P(8) and so on. lanes_eight_of: lanes i to i + 7, for a constant i.
- * lanes_to_float: of numbers below 2^31. lanes_to_int: towards 0, of numbers as large; at eight lanes. */
+ * lanes_to_float: of numbers below 2^31. lanes_to_int: towards 0, of numbers as large, at eight lanes. */
 
 /* Values that depend on a ray alone. */
 #ifdef SLAB_PACKET

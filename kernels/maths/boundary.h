@@ -8,8 +8,8 @@
  * the argument jumps by 2 pi and a crossing comes or goes. So its sign must be that of the edge function exactly, ties
  * included.
  *
- * Far from a chain of edges, and where the ray does not pass between it and the chord from its first to its last
- * vertex, both differ by the solid angle of a patch. Its dipole, quadrupole and octupole stand for that.
+ * Take a chain of edges and the chord from its first to its last vertex. Far from both, and where the ray does not pass
+ * between them, they differ by the solid angle of a patch. Its dipole, quadrupole and octupole stand for that.
  *
  * Terms are added as whole numbers, in units of 2^-28 turns: in any order, with equal bits. */
 #ifndef MATHS_BOUNDARY_H

@@ -7,8 +7,8 @@
 #define MATHS_CLOSED_H
 
 /* Whether a program can be asked for closed edges, and whether a cast asks for them. Packets have half open edges
- * alone. A program of OpenCL at one lane, as GPUs get it, is for one of the two (program.c), but those of the user's
- * kernels and that of QUERY_TOLD, which is compiled ahead, for both. */
+ * alone. A program of OpenCL at one lane, as GPUs get it, is for one of the two (program.c). The programs of the user's
+ * kernels and of QUERY_TOLD, which is compiled ahead, are for both. */
 #if defined(SLAB_PACKET) && !defined(SLAB_APART)
 #define HAS_CLOSED 0
 #elif defined(SLAB_CLOSED)

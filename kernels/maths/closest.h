@@ -2,9 +2,9 @@
  * as a constant pays for no other kind. Lanes of which nothing is to be found get NaN or infinity.
  *
  * Primitives are moved to the point first: in what follows the point is the origin. The vector is clamped into the
- * primitive's bounds. So along each axis it is at least as long as that to the bounds, and to the bounds of every node
- * that holds them: subtractions, products, max and fma round monotonically. A node that is strictly farther than what
- * was found can be dropped, and no BVH changes an answer. */
+ * primitive's bounds. So along each axis it is at least as long as the distance to the bounds, and to those of every
+ * node that holds them. Subtractions, products, max and fma round monotonically. A node that is strictly farther than
+ * what was found can be dropped, and no BVH changes an answer. */
 #ifndef MATHS_CLOSEST_H
 #define MATHS_CLOSEST_H
 
@@ -107,8 +107,8 @@ INLINE void closest_normal(const real a[3], const real b[3], const real c[3], re
  *
  * Error: all is computed of a triangle whose corners are off by a few u of the largest |a|, |b|, |c|, whatever its
  * aspect. The normal n is off by little of itself, since the cross product keeps its errors. The weights are n . (b x
- * c) and so on, of the same n. So where rounding calls a point inside that is not, it is beside the edge by some u of
- * its distance from it, and the plane is as near as the edge but for that. */
+ * c) and so on, of the same n. Where rounding calls a point inside that is not, the point is beside the edge by some u
+ * of its distance from it. Up to that, the plane is as near as the edge. */
 INLINE void triangle_closest(const float p[3], GLOBAL const float *block, closest *at) {
   const triangle_rows rows = closest_rows(block);
   real corner[3][3], lower[3], upper[3], normal[3], weight[3];

@@ -12,8 +12,8 @@
 #include "maths/whole.h"
 
 /* Edge functions: with X and Y the rounded differences, X_a Y_b - Y_a X_b. Each difference is off by u of itself, each
- * product by u more, and so is the last difference: together less than 4 u (|X_a Y_b| + |Y_a X_b|) with u = 2^-24. This
- * bound has 8 u. 2^-100 covers what is lost below the normal numbers. */
+ * product by u more, and so is the last difference. Together the error is less than 4 u (|X_a Y_b| + |Y_a X_b|) with u
+ * = 2^-24. This bound has 8 u. 2^-100 covers what is lost below the normal numbers. */
 #define CROSSING_ERROR 0x1p-21f
 #define CROSSING_FAINT 0x1p-100f
 

@@ -58,10 +58,10 @@ INLINE void instance_ray(const prepared_ray *ray, INSTANCE_MAP *of, prepared_ray
 #endif
 
 /* An end of a crossing in the space of a model, as the ray outside has it. An end that the range clipped is that of the
- * range outside. gate: the t at which the ray enters the instance's gate, in [t_min, t_max] outside. t is raised to it
- * and never lowered. So t is not below the t at which the ray enters the bounds of anything that holds the primitive,
- * in the model and outside, and culling by t drops no hit. (If t were lowered to the end of the gate as well, then the
- * answer would depend on the order in which primitives are tested.) */
+ * range outside. gate: the t at which the ray enters the instance's gate, in [t_min, t_max] outside. It may raise t,
+ * never lower it. So t is not below the t at which the ray enters the bounds of anything that holds the primitive, in
+ * the model and outside. Culling by t therefore drops no hit. (If t were lowered to the end of the gate as well, then
+ * the answer would depend on the order in which primitives are tested.) */
 INLINE ray_real instance_t(const prepared_ray *inner, const prepared_ray *outer, ray_real gate, ray_real t) {
   const ray_real final_t = ray_final_t(inner, t), but_last = t == inner->t_max ? outer->t_max : final_t,
                  told = t == inner->t_min ? outer->t_min : but_last;

@@ -42,8 +42,8 @@ INLINE uint steps_below(float bound, float step, float inverse, float origin) {
   return compressed_plane(steps, step, origin) > bound ? steps - 1 : steps; /* 0 steps are not above any bound */
 }
 
-/* Writes origin, scales without the mask of inner nodes, and planes. exact: the bounds of child k in slot k; +inf to
- * -inf where there is none, or nothing in it, which become inverted ones. */
+/* Writes origin, scales without the mask of inner nodes, and planes. exact: the bounds of child k in slot k. A slot
+ * without a child, or with nothing in it, has +inf to -inf, which becomes inverted bounds. */
 INLINE void quantise_bounds(const bvh_node *exact, compressed_node *to) {
   to->scales = 0;
   for (int axis = 0; axis < 3; axis++) {

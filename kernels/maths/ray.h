@@ -108,7 +108,7 @@ INLINE ray_word ray_octant(const prepared_ray *f) {
   return octant | (first ? (ray_word)(0) : axis);
 }
 
-/* The value of axis k. Its operands are values already: of an operand that is still to be loaded clang makes a branch,
+/* The value of axis k. Its operands are values already. Where an operand is still to be loaded, clang makes a branch
  * and does not vectorise the loop over rays (prepared_rays.h), which then takes 1.2 times as long. */
 INLINE ray_real on_axis(octant_word k, ray_real x, ray_real y, ray_real z) {
   const ray_real later = k == 1 ? y : z;

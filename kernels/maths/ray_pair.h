@@ -1,5 +1,5 @@
 /* Tests two rays at once, each against a block of triangles. It includes the test of triangle.h again in sixteen lanes,
- * beside eight, or beside the 32 of a packet: the first half belongs to one ray, the second to the other. A processor
+ * beside eight, or beside the 32 of a packet. The first half belongs to one ray, the second to the other. A processor
  * with registers for both spends half the instructions and half the branches. The branches are also predicted better,
  * since it is likely that one of the two rays hits a triangle.
  *

@@ -1,5 +1,5 @@
-/* Sums over the results of a row's rays (docs/contract.md, "Sums over rows of rays"): of integers in any order, of t in
- * one order, so that all devices give the same bits. */
+/* Sums over the results of a row's rays (docs/contract.md, "Sums over rows of rays"). Integers are added in any order,
+ * t in one order, so that all devices give the same bits. */
 #ifndef MATHS_RAY_SUMS_H
 #define MATHS_RAY_SUMS_H
 

@@ -1,6 +1,6 @@
 /* Spheres. The discriminant is computed from the distance between line and centre, which does not cancel for far
- * spheres (Haines, Gunther, Akenine-Moller, "Precision improvements for ray/sphere intersection", Ray Tracing Gems
- * 2019). */
+ * spheres. (Haines, Gunther, Akenine-Moller, "Precision improvements for ray/sphere intersection", Ray Tracing Gems
+ * 2019.) */
 #ifndef MATHS_SPHERE_H
 #define MATHS_SPHERE_H
 

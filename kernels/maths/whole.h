@@ -1,5 +1,5 @@
-/* Whole numbers of some hundred bits, in which signs of products of floats are exact: triple products of a direction
- * and corners of a triangle relative to a point. touch.h and crossing.h ask them where rounded numbers cannot tell. */
+/* Whole numbers of some hundred bits, in which signs of triple products are exact: of a direction and corners of a
+ * triangle relative to a point. touch.h and crossing.h use them where rounded numbers cannot decide. */
 #ifndef MATHS_WHOLE_H
 #define MATHS_WHOLE_H
 

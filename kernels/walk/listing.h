@@ -25,7 +25,7 @@ typedef struct listing {
 } listing;
 
 /* LISTS_HELD: hits that a kernel holds itself, of as many lists in progress. lists_given: says where, in the arrays of
- * the cast. first_walk: the first of their arguments walk of listing_begin; in a wide BVH FIRST_WALK. */
+ * the cast. first_walk: the first of their arguments walk of listing_begin. In a wide BVH it is FIRST_WALK. */
 #ifdef SLAB_NATIVE
 #define LIST_HELD 8 /* hits */
 #define LISTS_HELD(lists) (SLAB_QUERY == SLAB_ALL || SLAB_QUERY == QUERY_TOLD ? (lists)*LIST_HELD : 1)
@@ -229,8 +229,8 @@ INLINE uint list_reserve(volatile global uint *taken, const cast_uniforms *cast,
   return begin;
 }
 
-/* Where the hits of `count` rays from the first on, in casting order, go one ray's after the other's: an index in the
- * room, or LIST_LOST. end: the number of hits up to the end of each ray's. Reports the lists. */
+/* The place of the hits of `count` rays from the first on, in casting order, one ray's after the other's. It is an
+ * index in the room, or LIST_LOST. end: the number of hits up to the end of each ray's. Reports the lists. */
 INLINE uint lists_reserve(const cast_arrays *arrays, const cast_uniforms *cast, size_t first, uint count,
                           const uint *end, hit_share *share) {
   if (cast->room.hits == 0) return (arrays->offsets + cast->at[AT_OFFSETS])[first];

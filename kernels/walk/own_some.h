@@ -1,5 +1,5 @@
-/* What a ray has of its own: a mask, in place of the cast's, a world, and the hit that it begins after. own_none.h is
- * the same where rays have none. A cast gives them in arrays; a kernel that has none sets them by query_owns. */
+/* The values of a ray's own: a mask, in place of the cast's, a world, and the hit that it begins after. own_none.h:
+ * rays have none. A cast gives them in arrays; a kernel that has none sets them by query_owns. */
 #ifndef WALK_OWN_SOME_H
 #define WALK_OWN_SOME_H
 

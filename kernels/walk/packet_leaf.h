@@ -1,6 +1,6 @@
-/* Packets at leaves, and at what stands outside the BVH. Rays are tested against a block in one of three ways: all of
- * them against one primitive after the other; singly, each against all triangles (packet_singly.h); or each against a
- * triangle of its own. */
+/* Packets at leaves, and at what stands outside the BVH. Rays are tested against a block in one of three ways. All are
+ * tested against one primitive after the other; or singly, each against all triangles (packet_singly.h); or each
+ * against a triangle of its own. */
 #ifndef WALK_PACKET_LEAF_H
 #define WALK_PACKET_LEAF_H
 
@@ -94,9 +94,9 @@ INLINE void packet_own(packet *p, uint rays, uint bits, const global float *bloc
 #define PACKET_OWN (SLAB_KINDS == 1 << SLAB_TRIANGLE && !SLAB_INSTANCES)
 
 /* With at most this many rays, a block's triangles are not tested against the packet interval. Measured with PoCL 3.1:
- * 2 to 5 on Zen 5, and 3 to 8 on Zen 4, are about as fast; 8 to 20 % faster than no threshold on shadow rays of large
- * meshes (Zen 5). Where more rays meet their own candidates 8 of 32, and 4 of 16, are best; for SLAB_ANY, where each
- * may end the ray, 6 (a Xeon with AVX-512). */
+ * 2 to 5 on Zen 5, and 3 to 8 on Zen 4, are about as fast. They are 8 to 20 % faster than no threshold on shadow rays
+ * of large meshes (Zen 5). Where more rays meet their own candidates 8 of 32, and 4 of 16, are best; for SLAB_ANY,
+ * where each may end the ray, 6 (a Xeon with AVX-512). */
 #define PACKET_INTERVAL_PAYS (!PACKET_OWN ? 4 : SLAB_QUERY == SLAB_ANY ? LANES * 3 / 16 : LANES / 4)
 
 /* Tests rays against blocks. */

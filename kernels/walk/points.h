@@ -1,6 +1,6 @@
 /* Queries of points: their arrays, the levels of instances, blocks in a BVH. points_closest.h and points_winding.h say
- * what is kept of a point, which bounds may hold something for it, how blocks are tested, and answers. A program says
- * how it searches a scene: points_search of its own. */
+ * which values are kept of a point and which bounds may matter to it. They also test blocks and give answers. A program
+ * says how it searches a scene: points_search of its own. */
 #ifndef WALK_POINTS_H
 #define WALK_POINTS_H
 

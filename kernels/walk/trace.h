@@ -1,8 +1,8 @@
 /* What a kernel of the user's calls: one ray, one query, and no array (slabcast_device.h).
  *
- * A text is there once for each query of the program, under names of its own, so all functions stand in each of them,
- * and of each text one is called. Built with SLAB_TRACE, and with what flat.cl, wide.cl or compressed.cl is built with.
- * TRACE_CAST: the function that casts a ray of a prepared query. */
+ * A text is there once for each query of the program, under names of its own. So all functions stand in each of the
+ * texts, and one of each text is called. Built with SLAB_TRACE, and with what flat.cl, wide.cl or compressed.cl is
+ * built with. TRACE_CAST: the function that casts a ray of a prepared query. */
 #ifndef WALK_TRACE_H
 #define WALK_TRACE_H
 

@@ -1,7 +1,7 @@
 /* Traversal of instances, for rays that are cast one after the other; visits_none.h is the same where a scene has none.
- * Everything still to visit is on one stack: the gates of a leaf, instances whose gate the ray enters, and below what
- * was put there inside a model an entry that ends it. So models in models take levels, but no recursion. t on the stack
- * are of the level that the entry belongs to. */
+ * One stack holds everything still to visit: the gates of a leaf, and instances whose gate the ray enters. An entry
+ * that ends a model lies below the entries that were put there inside it. So models in models take levels, but no
+ * recursion. t on the stack are of the level that the entry belongs to. */
 #ifndef WALK_VISITS_SOME_H
 #define WALK_VISITS_SOME_H
 

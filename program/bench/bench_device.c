@@ -16,9 +16,9 @@
 /* ---- processors: known operations per clock, against which the measured ceilings are checked ---- */
 
 /* Zen 5: two 512-bit ports multiply. Two others add and take minima; 12 of the 19 operations of a slab test run on
- * them. Measured on an EPYC of this family, in vectors per clock: 3.8 for additions mixed with multiplications or
- * minima mixed with multiplications, 1.9 for any other two, 2.95 for the slab test. Which ports compare is not known,
- * so comparisons are not counted. */
+ * them. Measured on an EPYC of this family, in vectors per clock: 3.8 for additions or minima mixed with
+ * multiplications, 1.9 for any other two, 2.95 for the slab test. Which ports compare is not known, so comparisons are
+ * not counted. */
 static const bench_width zen5 = {4 * 16, 2 * 16, 2 * 16 * SLAB_OPERATIONS / 12.0};
 
 /* Whether two compute units may share a core. Linux reports it; elsewhere it is not known. */

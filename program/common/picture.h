@@ -16,8 +16,8 @@ typedef struct camera_options {
  * the exit code of a refusal. */
 int camera_check(const command_line *command, const camera_options *);
 
-/* Without `from` the whole scene is in view, seen from the front, somewhat above and to the right. stats may be NULL;
- * the scene's bounds are then the cube from -1 to 1. The camera counts from the scene's origin. */
+/* Without `from` the whole scene is in view, seen from the front, somewhat above and to the right. stats may be NULL.
+ * The scene's bounds are then the cube from -1 to 1. The camera counts from the scene's origin. */
 slab_camera camera_from_options(const camera_options *options, const slab_scene_stats *stats, uint32_t width,
                                 uint32_t height);
 

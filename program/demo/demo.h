@@ -97,7 +97,7 @@ slab_ray demo_mirror_ray(const slab_ray *, const slab_hit *);
 vec3 demo_sky(const demo_scene *, const slab_ray *);
 
 /* Light that reaches the origin of a ray from its hit. sun and sky: shares of the light rays that are not occluded.
- * reflected: colour of the mirror ray; used if the surface is polished. */
+ * reflected: colour of the mirror ray. It is used if the surface is polished. */
 vec3 demo_shade(const demo_scene *, const slab_ray *, const slab_hit *, float sun, float sky, vec3 reflected);
 
 /* Converts a sum of light to bytes of a pixel. */

@@ -28,7 +28,7 @@ int os_child_start(os_child *, const char *first, const char *second, FILE *inpu
 /* The path by which a child opens its input, without an ending, in memory of the caller's. NULL and errno: it has
  * none. */
 char *os_child_input(FILE *input);
-/* In the child: from now on it ends at these limits, leaves no dump and, where the system can tell it so, writes no
+/* In the child: from now on it ends at these limits and leaves no dump. Where the system supports that, it writes no
  * file. memory: whether that is limited too. */
 void os_child_limit(const os_limits *, bool memory);
 

@@ -8,9 +8,9 @@
 
 /* ---- interruptions and broken pipes ---- */
 
-/* Calls `act` when a user or the system ends the program, and then lets it end: in the handler, where it may call
- * os_say, os_remove and os_sleep alone, and not in a child process. Interruptions that were ignored at the start stay
- * so. */
+/* Calls `act` when a user or the system ends the program, and then lets it end. `act` runs in the handler, where it may
+ * call only os_say, os_remove and os_sleep, and not in a child process. Interruptions that were ignored at the start
+ * stay so. */
 void os_on_interruption(void (*act)(void));
 /* From now on writing beyond a limit of the size of files is an error of the call. */
 void os_fail_beyond_limits(void);

@@ -1,7 +1,7 @@
-/* What program/os/ has, by Windows. Names go to the system as they are: the program's manifest says that they are UTF-8
- * (slabcast.manifest), for this file, for C's own functions and for the libraries that are given names. What Windows
- * does not have is not done: a child may write files, and who ends the program from elsewhere (TerminateProcess) leaves
- * it no time to remove its own. */
+/* What program/os/ has, by Windows. Names go to the system as they are. The program's manifest says that they are UTF-8
+ * (slabcast.manifest). That holds for this file, for C's own functions and for the libraries that are given names. What
+ * Windows does not have is not done: a child may write files, and who ends the program from elsewhere
+ * (TerminateProcess) leaves it no time to remove its own. */
 #define WIN32_LEAN_AND_MEAN
 #undef _WIN32_WINNT
 #define _WIN32_WINNT 0x0A00 /* Windows 10 */

@@ -1,5 +1,5 @@
-/* Scenes far from 0, with rays and points of doubles: near rays, such from afar and points against CPU reference and
- * oracle, and near rays against the same scene near 0, bit by bit. */
+/* Scenes far from 0, with rays and points of doubles. Near rays, far rays and points are compared with CPU reference
+ * and oracle. Near rays are also compared bit by bit with the same scene near 0. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -85,7 +85,7 @@ static void make_subnormal_origin(random_state *random, slab_ray *ray) {
 static void make_tiny_origin(random_state *random, slab_ray *ray) { ray->origin[random_below(random, 3)] = 0x1p-100f; }
 
 /* Classes of rays. Each is timed relative to normal rays with similar directions. If subnormal origins are slow and
- * tiny ones are not, the processor's arithmetic is the cause: some processors restart an instruction if its operand is
+ * tiny ones are not, the processor's arithmetic is the cause. Some processors restart an instruction if its operand is
  * a product that came out subnormal. */
 static const struct {
   const char *figure; /* NULL: normal rays */

@@ -1,5 +1,5 @@
-/* Instances: scenes that stand in each other by random transforms, which are moved, hidden and shown, against the CPU
- * reference and the oracle; and models that are moved exactly, whose answers must be the model's own, bit by bit. */
+/* Instances. Scenes that stand in each other by random transforms are moved, hidden and shown, against the CPU
+ * reference and the oracle. Models that are moved exactly must have the model's own answers, bit by bit. */
 #include <math.h>
 #include <string.h>
 

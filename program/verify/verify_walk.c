@@ -1,5 +1,6 @@
-/* Masks of rays, and walks along them: what follows a hit must be the rest of what `all` lists, in every query, from
- * before all hits on, each hit being the next one's `after`; and from places that no walk comes to. */
+/* Masks of rays, and walks along them. In every query the hits after a hit must be the rest of those that `all` lists.
+ * A walk begins before all hits, and each hit is the next one's `after`. Other walks begin at places that no walk comes
+ * to. */
 #include <math.h>
 #include <string.h>
 

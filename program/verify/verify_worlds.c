@@ -1,5 +1,5 @@
-/* Worlds: rays of many at once against CPU reference and oracle, while instances move, shapes change and geometries
- * come and go; and those of one world against a scene that holds no other, bit by bit. */
+/* Worlds. Rays of many at once are compared with CPU reference and oracle, while instances move, shapes change and
+ * geometries come and go. Those of one world are compared bit by bit with a scene that holds no other. */
 #include <stdio.h>
 
 #include "program/verify/verify.h"
