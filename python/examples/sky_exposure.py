@@ -3,8 +3,8 @@
     python sky_exposure.py roofs.npy                    a town that is made here
     python sky_exposure.py roofs.npy --mesh town.obj    a mesh in metres with z upward, which trimesh reads
 
-The exposure of a point is the share of an even sky's light that arrives there, against a level place in the open.
-roofs.npy has a row for each place on a roof: building, x, y, z, exposure.
+The exposure of a point is the share of an even sky's light that arrives there, against a level place in the open. The
+file roofs.npy has a row for each place on a roof: building, x, y, z, exposure.
 """
 
 from __future__ import annotations

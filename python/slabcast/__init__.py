@@ -10,7 +10,7 @@
     points = origins + hits.t[..., None] * directions
     struck = slabcast.is_hit(hits)                   # neither misses nor invalid rays
 
-It runs on the processor, and on OpenCL devices where there are any. Answers are the same, bit by bit, on each; on a
+It runs on the processor, and on OpenCL devices where there are any. Answers are the same, bit by bit, on each. On a
 closed mesh each crossing counts exactly once, through edges and vertices too. slabcast.trimesh and slabcast.open3d have
 the interfaces of those packages."""
 

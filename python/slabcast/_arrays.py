@@ -237,8 +237,8 @@ def tell_far(places: dict[str, Any], origin: tuple[float, float, float]) -> None
 def tell_losses(
     parts: Parts, arrays: list[Any], moved: Sequence[float], *around: Any, has_origin: bool = False
 ) -> None:
-    """Warns of places of parts that rounding has moved by a share of what is looked at that shows. around: its ranges,
-    beside those of the places: these alone rule out most losses. has_origin: an origin of the scene would help."""
+    """Warns of places of parts that rounding has moved visibly, by a share of the extent. around: its ranges, beside
+    those of the places. These alone rule out most losses. has_origin: an origin of the scene would help."""
     limit = LOSS * size_of(*around) if around else 0.0
     places = [k for k, (name, _, width) in enumerate(parts) if width >= 3 and name in PLACES]
     lost = [k for k in places if moved[k] > limit and not is_told(PrecisionWarning, parts[k][0])]
@@ -278,8 +278,9 @@ def _lies_well(array: NDArray[Any], dtype: np.dtype[Any], apart: bool) -> bool:
 def float_array(
     name: str, value: Any, apart: bool = False, places: Optional[tuple[Any, ...]] = None, of_rays: bool = False
 ) -> NDArray[np.float32]:
-    """A value as float32 in C order. Such an array is not copied; with `apart` not where only its rows of three lie
-    apart either, as vertices may. places: the first three of each row are places, beside others in these ranges."""
+    """A value as float32 in C order. Such an array is not copied. With `apart`, as for vertices, rows of three with
+    gaps between them are not copied either. places: the first three of each row are places, beside others in these
+    ranges."""
     array = host_array(name, value, of_rays)
     if _lies_well(array, FLOAT, apart):
         return array

@@ -217,7 +217,7 @@ class _Cast(_Work):
         return place.address
 
     def _packed(self, name: str, hits: CardRecords, shape: tuple[int, ...], *parts: tuple[int, int]) -> int:
-        """Hits of a former cast, of which some parts are put side by side on the card: t is the first field of each
+        """Hits of a former cast. Some parts of each are put side by side on the card: t is the first field of each
         kind, and the ids are the last two. A part: its begin and its size, in bytes."""
         if hits.shape != shape:
             raise InvalidArgument(f"{name} has shape {hits.shape}; what is taken for these rays is {shape} of hits")

@@ -62,8 +62,8 @@ class Block:
 class CardArray:
     """An array on a card, as a cast returns it whose rays are of a package that has no results for it.
 
-    Every package takes it by __dlpack__ or __cuda_array_interface__, without a copy, and in order: by the first its
-    stream waits for the cast, and by the second it is told the cast's stream. get() makes an array of NumPy.
+    Every package takes it by __dlpack__ or __cuda_array_interface__, without a copy, and in order. With __dlpack__ its
+    stream waits for the cast; the other protocol gives it the cast's stream. get() makes an array of NumPy.
     """
 
     def __init__(

@@ -31,8 +31,8 @@ class _Memory:
 
 
 def empty(shape: _Shape, dtype: DTypeLike = np.float32, *, device: Any = None) -> NDArray[Any]:
-    """An array in memory that a device copies from and to directly, with any values in it: pinned memory, where the
-    device copies and the system has some, else memory like any other. For results it is what casts take as `out`.
+    """An array in memory that a device copies from and to directly, with any values in it. It is pinned memory where
+    the device copies and the system has some, else memory like any other. For results it is what casts take as `out`.
 
     Such memory is scarce, and takes longer to get than to fill: keep it from cast to cast.
 

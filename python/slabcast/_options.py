@@ -65,13 +65,13 @@ class Options(TypedDict, total=False):
             each ray, which is broadcast to the rays; there 0 sees nothing.
         world: the world that the rays are in, 1 to Scene.worlds; 0: in none, they see what belongs to all. Or an array
             of whole numbers, a world for each ray, which is broadcast to the rays.
-        after: hits of a former cast, closest or nearest ones, or any array with their t, primitive and geometry, which
-            is broadcast to the rays: each ray is given what follows its own. Nothing follows a miss. It does not go
-            with interval. Beside rays on a card, or of pyopencl, arrays of mask, world, after and skip lie there as
+        after: hits of a former cast, closest or nearest ones, or any array with their t, primitive and geometry. It is
+            broadcast to the rays; each ray is given the hits that follow its own. Nothing follows a miss. It does not
+            go with interval. Beside rays on a card, or of pyopencl, arrays of mask, world, after and skip lie there as
             well, an entry for each ray.
         skip: the plane or triangle that each ray does not see: hits of a former cast, or (..., 2) uint32 of primitive
-            and geometry, which are broadcast to the rays; one for all, or `hits[:, None]` for (n, k) rays. In a scene
-            of one geometry also primitives alone, an id a ray. disable() hides a whole geometry, and so does `mask`.
+            and geometry. They are broadcast to the rays: one for all, or `hits[:, None]` for (n, k) rays. In a scene of
+            one geometry also primitives alone, an id a ray. disable() hides a whole geometry, and so does `mask`.
         cull: "none", "back" or "front": crossings of such faces are dropped. It does not apply to interval.
         face_forward: True turns normals against the ray.
         edges: "half_open", the default: on a closed mesh each crossing counts once. "closed": a ray that touches an
@@ -79,7 +79,7 @@ class Options(TypedDict, total=False):
         progress: progress(rays_done, rays_total), called while rays are cast. A true value ends the cast with
             Cancelled, and an exception ends it as well.
         out: an array of NumPy that takes the results and is returned, of their shape and dtype (slabcast.HIT and so
-            on): of slabcast.empty(), or one that is used again. all(), check() and explain() take none.
+            on). slabcast.empty() makes one; it may be used again. all(), check() and explain() take none.
         double: True casts rays of the host in float64, and the results are of HIT64, SHORT_HIT64, INTERVAL64 and
             float64. False rounds them to float32. None, the default, is True where the scene has an origin that is not
             0 and the rays are float64, or what NumPy makes float64 beside float32; else False.

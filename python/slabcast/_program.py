@@ -127,8 +127,8 @@ class Kernel:
         the program has launched has ended by then.
 
         Args:
-            scene: one of the same queue or device, with the same threads, traversal and layout, that is like the one
-                that the program was built for; if it is not, the error says in what. None: that one.
+            scene: one of the same queue or device, with the same threads, traversal and layout. It must be like the
+                scene that the program was built for; if it is not, the error says how they differ. None: that one.
         """
         program = self._program
         bound = scene or program._scene
@@ -157,8 +157,8 @@ class Kernel:
                 have the event of the launch. By CUDA arrays on the card of torch, CuPy and others, in C order, and
                 results of casts: CardArray, and CardRecords, which are their rows. Each is waited for, and what comes
                 on its own stream later waits for the launch.
-            local_size: work-items of a group, which CUDA calls a block; None: on processors at most 64, on a card by
-                CUDA at most 128 that divide the first size, else as many as the driver likes.
+            local_size: work-items of a group, which CUDA calls a block. None: on processors at most 64; on a card by
+                CUDA at most 128 that divide the first size; else as many as the driver likes.
             wait_for: events of pyopencl that come first; by CUDA, of launches.
         """
         entered = self._program._entered

@@ -112,11 +112,11 @@ class Scene(Life):
 
     Args:
         device: None takes a GPU if there is one, else the processor. An index of devices(), "cpu", "gpu", "cuda:1" (a
-            card as NVIDIA's driver counts them), part of the name of a device or platform, several of these with commas
-            between, or "all". Or a torch.device, or a command queue of pyopencl, so that arrays of pyopencl are cast
-            where they lie.
-        build: "default", "fast" (built twice as fast, for scenes that change), "high" (built in 1.5 to 4 times the
-            time; rays take 0.9 to 1 of theirs) or "flat" (no BVH).
+            card as NVIDIA's driver counts them), or part of the name of a device or platform. Several of these with
+            commas between, or "all". Or a torch.device, or a command queue of pyopencl, so that arrays of pyopencl are
+            cast where they lie.
+        build: "default", "fast" (built twice as fast, for scenes that change), "high" or "flat" (no BVH). "high" takes
+            1.5 to 4 times the time to build; rays take 0.9 to 1 of theirs.
         threads: most threads of the host; 0: as many as this process may use.
         traversal: "auto", "packets", "single", "interleaved" or "sorted".
         layout: "default", "wide" or "compressed". Like device, build and traversal it changes no answer.
@@ -127,19 +127,19 @@ class Scene(Life):
     Casts take rays of (..., 8) float32: origin, t_min, direction, t_max. Or origins and directions of (..., 3), with
     t_min (default 0) and t_max (default inf), which are broadcast against each other. A ray is origin + t * direction
     with t_min <= t <= t_max; t is in lengths of the direction. Results have the leading shape. float32 in C order is
-    read where it lies. float64 is cast as it is, and t is float64, where the scene has an origin that is not 0: that
-    of geometry far from 0. Elsewhere it is rounded, with a PrecisionWarning where that shows. Many rays that are not
-    read where they lie are put together block by block, in constant memory. Arrays of DLPack are read in
-    place on the CPU. Masked numbers, and those that pandas lacks, make invalid rays. Options lists what every cast
-    takes by name. A RaySet in place of rays is a formula of them: they are made where they are cast.
+    read where it lies. Where the scene has an origin that is not 0, for geometry far from 0, float64 is cast as it is,
+    and t is float64. Elsewhere it is rounded, with a PrecisionWarning where that shows. Many rays that are not read
+    where they lie are put together block by block, in constant memory. Arrays of DLPack are read in place on the CPU.
+    Masked numbers, and those that pandas lacks, make invalid rays. Options lists what every cast takes by name. A
+    RaySet in place of rays is a formula of them: they are made where they are cast.
 
-    Rays on a card of NVIDIA's, of PyTorch, CuPy, JAX or whatever has __dlpack__ or __cuda_array_interface__, are cast
-    where they lie by a scene on that card, on their own stream, and nobody waits: see "Arrays on a card" in the
-    reference. Meshes and instances move from there too; other geometry is copied to the host.
+    Rays may lie on a card of NVIDIA's, as arrays of PyTorch, CuPy, JAX or anything with __dlpack__ or
+    __cuda_array_interface__. A scene on that card casts them where they lie, on their own stream, and nobody waits: see
+    "Arrays on a card" in the reference. Meshes and instances move from there too; other geometry is copied to the host.
 
     Results that have fields have them as attributes too: hits.t is hits["t"]. A ray that hits nothing has t = inf and
-    primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a direction of length zero) INVALID instead
-    of MISS: is_hit(hits) tells which rays hit something.
+    primitive = geometry = MISS. An invalid ray (a NaN, an infinite origin, a direction of length zero) has INVALID
+    instead of MISS. is_hit(hits) is true for rays that hit something.
     """
 
     _hits_per_ray = 8.0  # that all() makes room for; it grows
@@ -168,8 +168,8 @@ class Scene(Life):
 
         It makes coordinates far from 0 exact, such as those of maps: a scene of 16 km keeps millimetres anywhere. It is
         given before the first commit, or that commit takes the middle of all geometry that was added in float64. Such
-        geometry is what rounding to float32 would move by a share of its extent that shows, some 16 times as far from 0
-        as it is long, and whatever float64 is added after it; with an origin given all float64. Else it is 0.
+        geometry is some 16 times as far from 0 as it is long: rounding to float32 would move it by a visible share of
+        its extent. All float64 that is added after it counts too; with an origin given all float64 does. Else it is 0.
 
         Where it is not 0, float64 is taken as it is: geometry is rounded once, as it counts from the origin, and rays
         have results in float64 (the option double). All coordinates are those of the world, also in float32; only rays
@@ -195,13 +195,13 @@ class Scene(Life):
     # ---- worlds ----
 
     def set_worlds(self, n: int) -> None:
-        """Declares how many worlds the scene has: copies of a place, each with geometries of its own, over what belongs
-        to all of them, such as the environments of a simulation.
+        """Declares how many worlds the scene has: copies of a place, such as the environments of a simulation. Each has
+        geometries of its own, over geometries that belong to all.
 
         Worlds are numbered from 1. The option `world` says which one a geometry or an instance belongs to, and which
-        one each ray or point is in. A ray of a world sees what belongs to that world and what belongs to all, with the
-        answer of a scene that holds these alone; ids are the whole scene's. A ray in no world, 0, sees what belongs to
-        all. A model has no worlds.
+        one each ray or point is in. A ray of a world sees the geometries of that world and those that belong to all. It
+        has the answer of a scene that holds these alone; ids are the whole scene's. A ray in no world, 0, sees what
+        belongs to all. A model has no worlds.
 
         Args:
             n: how many, at most 2^20. Fewer than before are refused where something belongs to one that would be gone.
@@ -527,8 +527,8 @@ class Scene(Life):
     def closest(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
     ) -> Records:
-        """The first hit of each ray: (...) of HIT, or HIT64, with t, the unit normal, u and v (of triangles the weights
-        of the second and third vertex, of boxes the face in u), primitive and geometry."""
+        """The first hit of each ray: (...) of HIT, or HIT64, with t, the unit normal, u, v, primitive and geometry. u
+        and v are the weights of a triangle's second and third vertex; u is the face of a box."""
         return self._cast("closest", rays, directions, t_min, t_max, named)
 
     def nearest(
@@ -714,10 +714,10 @@ class Scene(Life):
     ) -> Records:
         """The closest point of the scene's surfaces to each point: (...) of CLOSEST_POINT for points of (..., 3).
 
-        distance and point say how far and where; u and v are the weights of a triangle's second and third vertex, or
-        u the face of a box; feature is 0 on a face, 1 on an edge, 2 at a vertex. Where nothing is found distance is inf
-        and geometry MISS, for a NaN or infinite point INVALID. Inside of a solid the distance is that to its surface.
-        Triangles without area are found as well. Answers have the same bits on every device.
+        distance and point say how far and where. u and v are the weights of a triangle's second and third vertex, or u
+        is the face of a box. feature is 0 on a face, 1 on an edge, 2 at a vertex. Where nothing is found distance is
+        inf and geometry MISS, for a NaN or infinite point INVALID. Inside of a solid the distance is that to its
+        surface. Triangles without area are found as well. Answers have the same bits on every device.
 
         Args:
             points: (..., 3). float64 is asked as it is where the scene's origin is not 0, and results are of
@@ -924,9 +924,9 @@ class Scene(Life):
         max_hits: int = 0,
         **named: Unpack[Options],
     ) -> CheckReport:
-        """Compares results of a cast, under the options of that cast, with the CPU reference (brute force, bit by bit)
-        and with the oracle (independent formulas). query: the name of the cast, such as "closest"; results: what it
-        returned. Differences are reported and raise nothing. It takes long: every ray is tested with every
+        """Compares results of a cast, under the options of that cast, with two references. These are the CPU reference
+        (brute force, bit by bit) and the oracle (independent formulas). query: the name of the cast, such as "closest".
+        results: its results. Differences are reported and raise nothing. It takes long: every ray is tested with every
         primitive. Ctrl-C and `progress` end it, as they end a cast."""
         scene = self._committed()
         number = index_of("query", query, _library.QUERIES)
@@ -967,7 +967,7 @@ class Scene(Life):
         the answer is that of a cast, bit by bit.
 
         ray: (8,), or an origin of (3,) with `directions` of (3,). hit: the primitive, as a result of closest(),
-        nearest(), interval() or all(), or as (primitive, geometry); None: what the ray hits first."""
+        nearest(), interval() or all(), or as (primitive, geometry). None: the first hit of the ray."""
         scene = self._committed()
         given = self._given(scene, ray, directions, t_min, t_max, named)
         array, doubles = given.array(), _is_double(given)
@@ -997,7 +997,7 @@ class Scene(Life):
         self, source: str, queries: Union[KernelQuery, Iterable[KernelQuery]] = ("any",), options: Optional[str] = None
     ) -> Program:
         """Builds kernels of your own, that trace rays in this scene. On a device of OpenCL, Scene(queue) with a queue
-        of pyopencl, pyopencl launches them; on a card by CUDA, Scene("cuda"), they take arrays of torch, CuPy and
+        of pyopencl, pyopencl launches them. On a card by CUDA, Scene("cuda"), they take arrays of torch, CuPy and
         others, as casts do. The answers have the bits of a cast of the same rays.
 
         Args:
@@ -1157,8 +1157,9 @@ class Scene(Life):
         """Says in which instances hits stand: (...) of PATH for hits of (...), or for the ids of their geometries.
 
         levels is how many instances are in each other there, 0 for the scene's own geometry. For each of them, the
-        scene's own first, instances is the id that add_instances returned, and index which of these instances it is.
-        geometry is the id in the last model. A ray that hits nothing has geometry MISS or INVALID and no levels."""
+        scene's own first, instances is the id that add_instances returned, and index is the number of the instance
+        among these. `geometry` is the id in the last model. A ray that hits nothing has geometry MISS or INVALID and no
+        levels."""
         words = word_array("hits", hits) if fields_of(hits) is None else np.array(hits["geometry"], WORD, order="C")
         out = records(words.shape, PATH)
         must(library.slab_scene_paths(self._committed().pointer, _address(words), words.size, _address(out)))

@@ -33,7 +33,7 @@ _UNIT = 1e-3  # by which the length of a normal may differ from 1
 class RaySet:
     """Rays that a formula makes: those of a camera, a sensor's beams from each of its poses, from points into
     directions, from points to points. Every cast takes such a set in place of rays, and the answers have the bits of a
-    cast of array(): but no array is stored, and none goes over a bus.
+    cast of array(). But no array is stored, and none goes over a bus.
 
     A set is what look_at(), overview(), pinhole(), orthographic(), fisheye(), beams(), directions() or pairs() gives;
     slabcast.tables makes tables for them. Rays begin at t_min = 0 and have no end, but those of pairs end at t_max = 1;

@@ -74,9 +74,9 @@ def pinhole(intrinsics: Array, size: Size = (640, 480), *, pose: Array = None, e
     z before the camera.
 
     Args:
-        intrinsics: (3, 3), the matrix K of focal lengths and principal point. Pixel (x, y) has its centre at
-            (x + 0.5, y + 0.5), as Open3D has it; where K counts from the centres of pixels, as OpenCV's, add 0.5 to its
-            principal point.
+        intrinsics: (3, 3), the matrix K of focal lengths and principal point. Pixel (x, y) has its centre at (x + 0.5,
+            y + 0.5), as in Open3D. Where K counts from the centres of pixels, as in OpenCV, add 0.5 to its principal
+            point.
         size: width and height in pixels.
         pose: (4, 4) from the camera's coordinates to the scene's; None: the two are the same.
         extrinsics: (4, 4) from the scene's coordinates to the camera's, instead of pose.
@@ -148,8 +148,9 @@ def lidar(eye: Array, target: Array = None, up: Array = (0, 1, 0), fov: float = 
 def hemisphere(
     eye: Array, target: Array = None, up: Array = (0, 1, 0), count: int = 10000, seed: int = 0, *, normal: Array = None
 ) -> Rays:
-    """Random rays from points over the half of all directions that is around an axis, their density as the cosine of
-    the angle to it: (..., count, 8), directions of length 1. From one eye they are those of
+    """Random rays from points over the half of all directions that is around an axis: (..., count, 8).
+
+    Directions have length 1. Their density is the cosine of the angle to the axis. From one eye they are those of
     `slabcast rays hemisphere --from EYE --to TARGET --count COUNT --seed SEED`.
 
     Args:

@@ -90,9 +90,9 @@ def sun_directions(azimuth: Array, altitude: Array) -> Floats:
 
 
 def sky_patches(parts: int = 1) -> tuple[Floats, Floats]:
-    """The patches of a sky: directions to their middles (n, 3) float32, and their solid angles (n,) float32, which sum
-    up to 2 pi. x is to the east, y to the north and z up. Rows begin at the horizon, each with north; the zenith is the
-    last patch.
+    """The patches of a sky: directions to their middles (n, 3) float32, and their solid angles (n,) float32. These sum
+    up to 2 pi. The axis x is to the east, y to the north and z up. Rows begin at the horizon, each with north; the
+    zenith is the last patch.
 
     Args:
         parts: 1 to 64. 1: Tregenza's 145 patches; 2: Reinhart's 577; 4: 2305.

@@ -1,5 +1,5 @@
-"""Arrays on cards for tests, on the stand-in for NVIDIA's driver, whose memory the host can see: of packages that speak
-one protocol alone, and of packages that look like torch, CuPy and JAX."""
+"""Arrays on cards for tests, on the stand-in for NVIDIA's driver, whose memory the host can see. Some packages speak
+one protocol alone, others look like torch, CuPy and JAX."""
 
 import ctypes
 import types

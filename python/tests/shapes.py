@@ -46,8 +46,9 @@ def aimed_rays(vertices, faces, count, seed):
 
 
 def hit_distances(vertices, faces, rays):
-    """t of every ray and triangle (rays, triangles) float64, inf where it is missed, by Cramer's rule; and how close to
-    an edge the crossing is, in weights, so that tests can leave out what rounding may decide."""
+    """t of every ray and triangle (rays, triangles) float64, inf where it is missed, by Cramer's rule. The second
+    result is how close to an edge the crossing is, in weights, so that tests can leave out rays that rounding may
+    decide."""
     a, b, c = (vertices[faces[:, k]].astype(np.float64) for k in range(3))
     o, d = rays[:, None, :3].astype(np.float64), rays[:, None, 4:7].astype(np.float64)
     columns = np.broadcast_arrays(b - a, c - a, -d)
