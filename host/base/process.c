@@ -30,8 +30,8 @@ uint32_t process_number(void) { return atomic_load_explicit(&number, memory_orde
 slab_status process_check(const char *function, uint32_t opened) {
   if (opened == process_number()) return SLAB_OK;
   return fail(SLAB_INVALID_STATE,
-              "%s: this process was forked from the one that opened the context, whose threads it lacks: open contexts "
-              "after the fork, or call exec after it",
+              "%s: this process was forked from the one that opened the context, whose threads it lacks. "
+              "Open contexts after the fork, or call exec after it",
               function);
 }
 
@@ -40,8 +40,7 @@ void process_uses_drivers(void) { atomic_store(&uses_drivers, true); }
 slab_status process_check_drivers(const char *function) {
   if (!atomic_load(&lacks_drivers)) return SLAB_OK;
   return fail(SLAB_INVALID_STATE,
-              "%s: this process was forked from one that had used OpenCL or CUDA, whose threads it lacks: fork before "
-              "the first "
-              "call that asks for devices, or call exec after fork",
+              "%s: this process was forked from one that had used OpenCL or CUDA, whose threads it lacks. "
+              "Fork before the first call that asks for devices, or call exec after fork",
               function);
 }

@@ -97,10 +97,10 @@ static void ask_uuid(inquiry *q, unsigned char uuid[UUID_SIZE]) {
 static slab_status fail_no_device(const char *call, cl_int code) {
   return fail(
       SLAB_NO_DEVICE,
-      "no OpenCL device found (%s gave %d): install a driver, such as pocl-opencl-icd for the CPU; where PoCL is "
-      "installed, its kernel cache may not be writable: set POCL_CACHE_DIR to a writable directory; where Intel's "
-      "driver is installed, libintelocl.so stays silent without the libraries of intel-cmplr-lib-rt and tbb: name "
-      "their folder in LD_LIBRARY_PATH",
+      "no OpenCL device found (%s gave %d): install a driver, such as pocl-opencl-icd for the CPU. "
+      "PoCL shows no device where its kernel cache is not writable: set POCL_CACHE_DIR to a writable directory. "
+      "Intel's libintelocl.so stays silent without the libraries of intel-cmplr-lib-rt and tbb: "
+      "name their folder in LD_LIBRARY_PATH",
       call, code);
 }
 

@@ -578,8 +578,8 @@ void scene_warn_of_rounding(const slab_scene_stats *stats, const char *path, dou
   const double size = size_of(stats);
   if (size > 0 && moved > FAR_LOSS * size)
     complain(
-        "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g); "
-        "coordinates nearer to 0 keep more, and --origin X,Y,Z takes them in double",
+        "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g). "
+        "Coordinates nearer to 0 keep more, and --origin X,Y,Z takes them in double",
         path, moved, size);
 }
 

@@ -527,8 +527,8 @@ class Scene(Life):
     def closest(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
     ) -> Records:
-        """The first hit of each ray: (...) of HIT, or HIT64, with t, the unit normal, u, v, primitive and geometry. u
-        and v are the weights of a triangle's second and third vertex; u is the face of a box."""
+        """The first hit of each ray: (...) of HIT, or HIT64, with t, the unit normal, u, v, primitive and geometry. The
+        weights of a triangle's second and third vertex are u and v; for a box u is the face."""
         return self._cast("closest", rays, directions, t_min, t_max, named)
 
     def nearest(
@@ -714,10 +714,10 @@ class Scene(Life):
     ) -> Records:
         """The closest point of the scene's surfaces to each point: (...) of CLOSEST_POINT for points of (..., 3).
 
-        distance and point say how far and where. u and v are the weights of a triangle's second and third vertex, or u
-        is the face of a box. feature is 0 on a face, 1 on an edge, 2 at a vertex. Where nothing is found distance is
-        inf and geometry MISS, for a NaN or infinite point INVALID. Inside of a solid the distance is that to its
-        surface. Triangles without area are found as well. Answers have the same bits on every device.
+        distance and point say how far and where. The weights of a triangle's second and third vertex are u and v; for a
+        box u is the face. `feature` is 0 on a face, 1 on an edge, 2 at a vertex. Where nothing is found distance is inf
+        and geometry MISS, for a NaN or infinite point INVALID. Inside of a solid the distance is that to its surface.
+        Triangles without area are found as well. Answers have the same bits on every device.
 
         Args:
             points: (..., 3). float64 is asked as it is where the scene's origin is not 0, and results are of
