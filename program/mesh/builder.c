@@ -171,7 +171,6 @@ static void note_rounding(mesh_builder *b, double wide, float narrow) {
 }
 
 static int share_vertex(mesh_builder *b, list_vertex *vertex) {
-  if (vertex->shared != 0) return 0;
   if (b->vertices.count == most_per_geometry || points_share(&b->vertices, vertex->point, &vertex->shared) != 0)
     return mesh_builder_refuse(b, "%s", no_memory);
   vertex->shared++;
@@ -246,28 +245,36 @@ static bool is_valid(const double p[3]) {
 }
 
 /* A corner for polygon_split. Doubles are so near to each other that they are seen from the face's first corner. */
-static void put_corner(mesh_builder *b, size_t i, const double p[3]) {
+static void put_corner(mesh_builder *b, size_t i, const list_vertex *vertex) {
+  double p[3];
+  point_get(b->vertices.words, vertex->point, p);
   if (i == 0) memcpy(b->seen_from, mesh_builder_is_double(b) ? p : (const double[]){0, 0, 0}, sizeof b->seen_from);
   for (int k = 0; k < 3; k++) b->corners[3 * i + (size_t)k] = (float)(p[k] - b->seen_from[k]);
 }
 
+/* Takes a vertex of the list that no face has named before; returns as gather_corners does. */
+static int take_vertex(mesh_builder *b, uint32_t corner, list_vertex *vertex) {
+  double p[3];
+  point_get(b->vertices.words, vertex->point, p);
+  if (!is_valid(p))
+    return mesh_builder_drop_face(b,
+                                  "face %llu: vertex %u (%g, %g, %g) is NaN, infinite or beyond 2^60 (counted from 0)",
+                                  (unsigned long long)b->faces, corner, p[0], p[1], p[2]);
+  return share_vertex(b, vertex);
+}
+
 /* Looks corners up. Returns 1 if the face is to be dropped, and -1 if it is an error. */
 static int gather_corners(mesh_builder *b, const uint32_t *corners, size_t n) {
-  const unsigned long long face = b->faces;
   for (size_t i = 0; i < n; i++) {
     const uint32_t corner = corners[b->mirrored ? (n - i) % n : i]; /* front faces stay in front */
     if (corner >= b->list_count)
-      return mesh_builder_drop_face(b, "face %llu names vertex %u, and there %s %zu (counted from 0)", face, corner,
-                                    plural(b->list_count, "is", "are"), b->list_count);
+      return mesh_builder_drop_face(b, "face %llu names vertex %u, and there %s %zu (counted from 0)",
+                                    (unsigned long long)b->faces, corner, plural(b->list_count, "is", "are"),
+                                    b->list_count);
     list_vertex *vertex = list_at(b, corner);
-    double p[3];
-    point_get(b->vertices.words, vertex->point, p);
-    if (!is_valid(p))
-      return mesh_builder_drop_face(
-          b, "face %llu: vertex %u (%g, %g, %g) is NaN, infinite or beyond 2^60 (counted from 0)", face, corner, p[0],
-          p[1], p[2]);
-    if (share_vertex(b, vertex) != 0) return -1;
-    if (n > 3) put_corner(b, i, p); /* a triangle is not split */
+    const int unusable = vertex->shared == 0 ? take_vertex(b, corner, vertex) : 0;
+    if (unusable) return unusable;
+    if (n > 3) put_corner(b, i, vertex); /* a triangle is not split */
     b->shared[i] = vertex->shared - 1;
   }
   return 0;
