@@ -33,7 +33,7 @@ static const tuning cpu = {
     .beside_work = {[SLAB_SPHERE] = 6, [SLAB_BOX] = 1, [SLAB_OBB] = 6, [SLAB_TRIANGLE] = 3},
 };
 
-/* H200: docs/tuning.md has what else was tried there. */
+/* H200: docs/gpu_tuning.md has what else was tried there. */
 static const tuning gpu = {
     .lanes_most = 1,
     /* One read of a box serves four rays, and their slab tests fit the registers. */
@@ -48,7 +48,7 @@ static const tuning gpu = {
     .registers = 80,
     .groups_a_unit = 1,
     /* At most three primitives per leaf: Ylitie, Karras, Laine 2017. One is 1.1 times as fast in soup, 0.97 on terrain,
-     * and takes an eighth more memory. The cost: docs/tuning.md. */
+     * and takes an eighth more memory. The cost: docs/gpu_tuning.md. */
     .leaves = {1, 3, 0.3f},
     /* H200, random rays, kernels alone (bench/results/h200-nvidia580/device.txt): a BVH is 1.8 times as fast with 100
      * boxes, 4.0 times with 1,000. With 100 boxes it is faster than brute force with one. Fewer were not measured, nor
