@@ -46,6 +46,7 @@ struct backend {
   const struct gpu_driver *driver; /* of the backends of GPUs (gpu/gpu.h); else NULL */
   bool ready;                      /* kernels are there from the start: none is built or loaded for a first use */
   bool tiles;                      /* casts rays that come in rows tile by tile where cast.rows says so */
+  bool far;                        /* makes rays of the world, and puts their results, where cast.far says so */
   bool at_hand;          /* what is uploaded lies in memory of the host, where forked children can read it, too */
   bool compressed_alone; /* SLAB_LAYOUT_WIDE is refused, and not the default */
   bool mixes;            /* casts the pieces of a chunk by several traversals where chunk.samples says so */

@@ -77,6 +77,7 @@ struct native_flight {
   uint32_t way_count;          /* 0: a scene without traversals */
   const slab_ray *rays;        /* NULL: pieces of tiles make theirs, of `set` */
   set_rays set;                /* of the chunk; where rows have an order its columns are in it */
+  const far_cast *far;         /* rays of the world, which pieces make, and whose results they put; or NULL */
   kept_room made;              /* the chunk's rays of a set, where they are made at once */
   kept_room summed;            /* results that are summed */
   void *results;
@@ -122,6 +123,15 @@ static piece piece_of(const flight *f, size_t number) {
   return (piece){
       number,     first, first + (rest < each ? rest : each), f->rays, f->results, f->skips, f->fallback.bytes,
       f->uniforms};
+}
+
+static uint32_t rays_of_piece(const flight *f, size_t number) {
+  if (f->tiled) {
+    const tile_span span = tiling_span(&f->tiles, number);
+    return tile_span_rays(&span);
+  }
+  const piece p = piece_of(f, number);
+  return p.end - p.first;
 }
 
 /* item: of the kernel's launch. */
@@ -286,6 +296,7 @@ static void run_ways(flight *f, size_t number, piece *p) {
 /* A piece's own arrays, where its rays are gathered. */
 typedef struct piece_arrays {
   slab_ray rays[TILED_MOST];
+  double begin[TILED_MOST + 3], unit[TILED_MOST + 3]; /* of rays of the world, which are made four at a time */
   union {
     hit_entry hits[TILED_MOST];
     slab_interval intervals[TILED_MOST];
@@ -293,6 +304,14 @@ typedef struct piece_arrays {
   slab_primitive_id skips[TILED_MOST];
   uint8_t fallback[TILED_MOST / LANES_LEAST];
 } piece_arrays;
+
+/* A piece of so many rays, in arrays of its own. */
+static piece piece_alone(const flight *f, uint32_t rays, piece_arrays *own) {
+  piece p = {0, 0, rays, own->rays, &own->results, f->skips == NULL ? NULL : own->skips, own->fallback, f->uniforms};
+  p.uniforms.rays = rays;
+  p.uniforms.rays_each = (rays + PIECE_UNIT - 1) / PIECE_UNIT * PIECE_UNIT;
+  return p;
+}
 
 static native_rays *rays_kernel(const device *d) {
   const native_device *opened = d->opened;
@@ -319,9 +338,7 @@ static void run_tiled(flight *f, size_t number) {
   piece_arrays own;
   const tile_span span = tiling_span(&f->tiles, number);
   const uint32_t rays = tile_span_rays(&span);
-  piece p = {0, 0, rays, own.rays, &own.results, f->skips == NULL ? NULL : own.skips, own.fallback, f->uniforms};
-  p.uniforms.rays = rays;
-  p.uniforms.rays_each = (rays + PIECE_UNIT - 1) / PIECE_UNIT * PIECE_UNIT;
+  piece p = piece_alone(f, rays, &own);
   if (f->rays == NULL)
     tiles_runs(&f->tiles, &span, make_run, &(made_piece){&f->set, rays_kernel(f->on->device), own.rays});
   else
@@ -331,31 +348,84 @@ static void run_tiled(flight *f, size_t number) {
   tiles_copy(&f->tiles, &span, false, &own.results, f->results, f->result_size);
 }
 
-/* Rays with masks, worlds and hits of their own are cast one by one. */
-static void run_own(flight *f, size_t number) {
+/* Rays with masks, worlds and hits of their own are cast one by one. at: the first ray in the arrays of these. */
+static void run_own(flight *f, const piece *p, size_t at) {
+  const native_scene *s = f->scene;
+  const uint32_t *masks = f->masks != NULL ? f->masks + at : NULL, *worlds = f->worlds != NULL ? f->worlds + at : NULL;
+  const slab_short_hit *after = f->after != NULL ? f->after + at : NULL;
+  if (f->flat != NULL)
+    f->flat->kernel.own_flat(p->number, p->rays, p->results, f->memory.offsets, s->table, s->blocks, p->skips,
+                             &f->invalid, p->uniforms, masks, after, worlds);
+  else if (f->compressed != NULL)
+    f->compressed->kernel.own_compressed(p->number, p->rays, p->results, f->memory.offsets, s->table, s->blocks,
+                                         p->skips, &f->invalid, p->uniforms, s->nodes, masks, after, worlds);
+  else
+    f->own->kernel.own_wide(p->number, p->rays, p->results, f->memory.offsets, s->table, s->blocks, p->skips,
+                            &f->invalid, p->uniforms, s->nodes, NULL, NULL, masks, after, worlds);
+  if (f->attributes != NULL) run_attributes_of(f, p, 0);
+}
+
+/* Brute force, and a compressed BVH. */
+static void run_alone(flight *f, size_t number, const slab_ray *rays, void *results, const slab_primitive_id *skips,
+                      const cast_uniforms *uniforms) {
   const native_scene *s = f->scene;
   if (f->flat != NULL)
-    f->flat->kernel.own_flat(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips, &f->invalid,
-                             f->uniforms, f->masks, f->after, f->worlds);
-  else if (f->compressed != NULL)
-    f->compressed->kernel.own_compressed(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips,
-                                         &f->invalid, f->uniforms, s->nodes, f->masks, f->after, f->worlds);
+    f->flat->kernel.flat(number, rays, results, f->memory.offsets, s->table, s->blocks, skips, &f->invalid, *uniforms);
   else
-    f->own->kernel.own_wide(number, f->rays, f->results, f->memory.offsets, s->table, s->blocks, f->skips, &f->invalid,
-                            f->uniforms, s->nodes, NULL, NULL, f->masks, f->after, f->worlds);
-  if (f->attributes != NULL) run_attributes(f, number);
+    f->compressed->kernel.compressed(number, rays, results, f->memory.offsets, s->table, s->blocks, skips, &f->invalid,
+                                     *uniforms, s->nodes);
+}
+
+/* A piece of rays of the world: which, and where the next run of them goes. */
+typedef struct far_piece {
+  const flight *of;
+  piece_arrays *own;
+  uint32_t at;
+} far_piece;
+
+static far_lines far_lines_at(far_piece *p) { return (far_lines){p->own->begin + p->at, p->own->unit + p->at}; }
+
+static void make_far_run(void *user, uint32_t first, uint32_t rays) {
+  far_piece *p = user;
+  const far_lines lines = far_lines_at(p);
+  far_rays_make(p->of->far, p->of->of->first + first, rays, p->own->rays + p->at, &lines);
+  p->at += rays;
+}
+
+static void put_far_run(void *user, uint32_t first, uint32_t rays) {
+  far_piece *p = user;
+  const far_lines lines = far_lines_at(p);
+  far_results_put(p->of->far, p->of->of->first + first, rays, &lines,
+                  (const unsigned char *)&p->own->results + p->at * p->of->result_size);
+  p->at += rays;
+}
+
+/* Pieces of rays of the world make these, and put their results: all stays in the nearest cache. */
+static void run_far(flight *f, size_t number) {
+  piece_arrays own;
+  const uint32_t first = (uint32_t)number * f->uniforms.rays_each;
+  const tile_span span = f->tiled ? tiling_span(&f->tiles, number) : (tile_span){first, rays_of_piece(f, number), 1};
+  piece p = piece_alone(f, tile_span_rays(&span), &own);
+  tiles_runs(&f->tiles, &span, make_far_run, &(far_piece){f, &own, 0});
+  if (f->skips != NULL) tiles_copy(&f->tiles, &span, true, f->skips, own.skips, sizeof *own.skips);
+  if (f->has_own)
+    run_own(f, &p, span.first);
+  else if (f->flat != NULL || f->compressed != NULL)
+    run_alone(f, 0, p.rays, p.results, p.skips, &p.uniforms);
+  else
+    run_ways(f, number, &p);
+  tiles_runs(&f->tiles, &span, put_far_run, &(far_piece){f, &own, 0});
 }
 
 static void run_piece(void *argument, size_t number) {
   flight *f = argument;
-  if (f->has_own) {
-    run_own(f, number);
-  } else if (f->flat != NULL) {
-    f->flat->kernel.flat(number, f->rays, f->results, f->memory.offsets, f->scene->table, f->scene->blocks, f->skips,
-                         &f->invalid, f->uniforms);
-  } else if (f->compressed != NULL) {
-    f->compressed->kernel.compressed(number, f->rays, f->results, f->memory.offsets, f->scene->table, f->scene->blocks,
-                                     f->skips, &f->invalid, f->uniforms, f->scene->nodes);
+  if (f->far != NULL) {
+    run_far(f, number);
+  } else if (f->has_own) {
+    const piece p = piece_of(f, number);
+    run_own(f, &p, 0);
+  } else if (f->flat != NULL || f->compressed != NULL) {
+    run_alone(f, number, f->rays, f->results, f->skips, &f->uniforms);
   } else if (f->tiled) {
     run_tiled(f, number);
   } else {
@@ -472,7 +542,8 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->on = on;
   f->scene = on->state->uploaded;
   f->beside = of->flat ? on->state->beside : NULL;
-  f->rays = c->set != NULL ? NULL : c->rays + of->first;
+  f->far = c->far;
+  f->rays = c->set != NULL || c->far != NULL ? NULL : c->rays + of->first;
   f->results = c->sums != NULL ? f->summed.bytes : c->collected == NULL ? chunk_results(c, of) : NULL;
   f->result_size = c->result_size;
   chunk_uniforms(c, of, &f->uniforms);
@@ -483,6 +554,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->after = f->has_own && c->options->after != NULL ? c->options->after + of->first : NULL;
   f->memory = (chunk_memory){0};
   f->tiled = false;
+  if (c->far != NULL) f->tiles = (tiling){0}; /* of one row, where there are no others */
   f->invalid = 0;
   learn_order_begin(&f->order);
   choose_variants(f, c->query);
@@ -537,15 +609,6 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   if (status == SLAB_OK && c->collected != NULL) status = make_room(f);
   if (status != SLAB_OK) release(f);
   return status;
-}
-
-static uint32_t rays_of_piece(const flight *f, size_t number) {
-  if (f->tiled) {
-    const tile_span span = tiling_span(&f->tiles, number);
-    return tile_span_rays(&span);
-  }
-  const piece p = piece_of(f, number);
-  return p.end - p.first;
 }
 
 /* What the samples took. */

@@ -149,6 +149,7 @@ static offer native_offers(const device_scene *on, slab_query query) {
 const backend native_backend = {
     .ready = true,
     .tiles = true,
+    .far = true,
     .mixes = true,
     .at_hand = true,
     .list = native_list,

@@ -40,6 +40,7 @@ typedef struct traversal_choice {
   uint32_t until, again, agreed; /* rays until the next trials; rays between places of trials; consecutive places
                                     that agreed */
   bool sorts;                    /* interleaved rays may be sorted as well */
+  bool unsorted;                 /* but not those of this cast */
   double sorting_pays;           /* seconds per interleaved ray above which sorting pays */
   bool mixes;                    /* chunks have samples of the other candidates instead of trials */
   bool turns;                    /* candidates take turns, a chunk each */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/status.h"
+#include "device/backend.h"
 #include "device/context.h"
 #include "schedule/lists.h"
 #include "schedule/parts.h"
@@ -49,9 +50,8 @@ static size_t far_at_once(const cast *c) {
   return c->n < most ? c->n : most;
 }
 
-/* Casts rays of the world with one result a ray, some at a time. */
-static slab_status cast_far(cast *c, const far_source *from, size_t stride) {
-  const far_frame frame = far_frame_of(&c->scene->stats);
+/* Makes rays, casts them and turns their results, some at a time. */
+static slab_status cast_far(cast *c, const far_cast *far) {
   const uint32_t threads = c->scene->context->threads;
   const size_t most = far_at_once(c);
   far_room room;
@@ -59,29 +59,43 @@ static slab_status cast_far(cast *c, const far_source *from, size_t stride) {
   if (status != SLAB_OK) return status;
   for (size_t first = 0; status == SLAB_OK && first < c->n; first += most) {
     const size_t n = c->n - first < most ? c->n - first : most;
-    far_rays_make(threads, &frame, from, first, n, room.rays, &room.lines);
+    far_rays_make_all(threads, far, first, n, room.rays, &room.lines);
     status = cast_these(c, c->query, room.rays, first, n, room.results, NULL);
-    if (status == SLAB_OK)
-      far_results_put(threads, c->query, from, &room.lines, first, n, room.results, (char *)c->results + first * stride,
-                      stride);
+    if (status == SLAB_OK) far_results_put_all(threads, far, first, n, &room.lines, room.results);
   }
   far_room_free(&room);
   return status;
 }
 
+/* Whether pieces of a cast make their rays and turn their results: these stay in the nearest cache. */
+static bool makes_there(const slab_context *context) {
+  for (uint32_t i = 0; i < context->device_count; i++)
+    if (!context->devices[i].backend->far) return false;
+  return true;
+}
+
+static slab_status cast_there(cast *c, const far_cast *far) {
+  c->far = far;
+  c->rays = NULL;
+  return schedule_rays(c);
+}
+
+static far_cast far_cast_of(const cast *c, size_t stride) {
+  return (far_cast){far_frame_of(&c->scene->stats), {c->rays, c->rays64}, c->query, c->results, stride};
+}
+
 /* Makes all rays of a cast at once: of lists and sums, which are one. far_room_free follows a success. */
-static slab_status cast_all_near(cast *c, const far_source *from, far_room *room) {
-  const far_frame frame = far_frame_of(&c->scene->stats);
+static slab_status cast_all_near(cast *c, const far_cast *far, far_room *room) {
   const slab_status status = far_room_make(c->n, 0, room);
   if (status != SLAB_OK) return status;
-  far_rays_make(c->scene->context->threads, &frame, from, 0, c->n, room->rays, &room->lines);
+  far_rays_make_all(c->scene->context->threads, far, 0, c->n, room->rays, &room->lines);
   c->rays = room->rays;
   return SLAB_OK;
 }
 
-static slab_status cast_sums_far(cast *c, const far_source *from) {
+static slab_status cast_sums_far(cast *c, const far_cast *far) {
   far_room room;
-  slab_status status = cast_all_near(c, from, &room);
+  slab_status status = cast_all_near(c, far, &room);
   if (status != SLAB_OK) return status;
   status = schedule_rays(c);
   far_room_free(&room);
@@ -89,21 +103,22 @@ static slab_status cast_sums_far(cast *c, const far_source *from) {
 }
 
 slab_status far_cast_each(cast *c, size_t stride) {
-  const far_source from = {c->rays, c->rays64};
-  const slab_status status = check_far(c, &from);
+  const far_cast far = far_cast_of(c, stride);
+  const slab_status status = check_far(c, &far.from);
   if (status != SLAB_OK) return status;
-  return c->sums != NULL ? cast_sums_far(c, &from) : cast_far(c, &from, stride);
+  if (c->sums != NULL) return cast_sums_far(c, &far);
+  return makes_there(c->scene->context) ? cast_there(c, &far) : cast_far(c, &far);
 }
 
 /* The hits are listed where the caller wants them, and turned there. */
 slab_status far_cast_all(cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
-  const far_source from = {c->rays, c->rays64};
+  const far_cast far = far_cast_of(c, 0);
   far_room room;
-  slab_status status = check_far(c, &from);
-  if (status == SLAB_OK) status = cast_all_near(c, &from, &room);
+  slab_status status = check_far(c, &far.from);
+  if (status == SLAB_OK) status = cast_all_near(c, &far, &room);
   if (status != SLAB_OK) return status;
   status = cast_all(c, offsets, capacity, required);
-  if (status == SLAB_OK && capacity > 0) far_lists_put(&from, &room.lines, c->n, offsets, c->results);
+  if (status == SLAB_OK && capacity > 0) far_lists_put(&far.from, &room.lines, c->n, offsets, c->results);
   far_room_free(&room);
   return status;
 }

@@ -55,9 +55,9 @@ static slab_status cast_each(const char *function, slab_query query, slab_scene 
                              void *results, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
   /* every member by itself: for those left out compilers zero all of them first, which a call of one ray feels */
-  cast c = {function, NULL, query,   rays, n,   0, results,  slab_result_size(query),
-            NULL,     NULL, options, 0,    n,   0, &callers, {0, 0, 0, NULL, NULL},
-            NULL,     NULL, NULL,    NULL, NULL};
+  cast c = {function, NULL, query,   rays, n,    0,   results,  slab_result_size(query),
+            NULL,     NULL, options, 0,    n,    0,   &callers, {0, 0, 0, NULL, NULL},
+            NULL,     NULL, NULL,    NULL, NULL, NULL};
   return cast_single(scene, &c, c.result_size);
 }
 

@@ -222,9 +222,10 @@ static bool casts_own(const device_worker *s) {
   return c->points != NULL || has_own_rays(c->options);
 }
 
-/* Rays that the device makes are not there to be sorted. */
+/* Rays that the device makes, or pieces of a chunk, are not there to be sorted. */
 static bool makes_there(const device_worker *s) {
-  return s->cast_job->cast->set != NULL && s->on.device->backend->open_tables != NULL;
+  const cast *c = s->cast_job->cast;
+  return c->far != NULL || (c->set != NULL && s->on.device->backend->open_tables != NULL);
 }
 
 static offer offered_now(const device_worker *s) {
@@ -255,6 +256,17 @@ static rays_order order_of_set(const set_rays *s) {
   return ray_set_is_picture(s) && s->set.kind != SLAB_RAYS_ORTHOGRAPHIC ? RAYS_OF_A_POINT : RAYS_ALIKE;
 }
 
+_Static_assert((int)FAR_SEEN >= (int)MADE_TO_SEE, "rays of the world are made to be seen");
+static rays_maker maker_of(const cast *c) { return (rays_maker){far_rays_see, c->far}; }
+
+/* Where there is no array of rays. */
+static rays_order order_told(const cast *c) {
+  const slab_scene_stats *bounds = &c->scene->stats;
+  const rays_maker maker = maker_of(c);
+  if (c->far != NULL) return made_rays_order_of(&maker, c->n, bounds->lower, bounds->upper);
+  return c->set != NULL ? order_of_set(c->set) : RAYS_SCATTERED;
+}
+
 static void traversal_choice_open(device_worker *s) {
   const cast *c = s->cast_job->cast;
   const slab_scene_stats *stats = &s->on.scene->stats;
@@ -264,7 +276,8 @@ static void traversal_choice_open(device_worker *s) {
                                .wanted = traversal_wanted(s),
                                .traversals = s->offered.traversals,
                                .rays = c->rays,
-                               .order = c->set == NULL ? RAYS_SCATTERED : order_of_set(c->set),
+                               .order = order_told(c),
+                               .unsorted = makes_there(s),
                                .n = c->n / s->cast_job->count,
                                .lower = stats->lower,
                                .upper = stats->upper,
@@ -552,7 +565,11 @@ static slab_status find_rows(cast_job *f) {
   if (c->query == SLAB_ALL && c->collected == NULL) wanted = NULL;
   c->rows = (rays_rows){0};
   if (wanted != NULL && c->set != NULL) return set_rows_find(c, wanted, &c->rows);
-  if (wanted != NULL) c->rows = rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper);
+  const rays_maker maker = maker_of(c);
+  if (wanted != NULL && c->far != NULL)
+    c->rows = made_rays_rows_of(&maker, c->n, bounds->lower, bounds->upper);
+  else if (wanted != NULL)
+    c->rows = rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper);
   return SLAB_OK;
 }
 

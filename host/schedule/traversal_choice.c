@@ -173,9 +173,10 @@ traversal_choice traversal_choice_begin(const traversal_task *task, const traver
                                   within(n / FIRST_SHARE, 0, AGAIN_MOST));
   if (asks_the_same(earlier, &t)) t = *earlier;
   t.met = met;
+  t.unsorted = task->unsorted;
   t.turns = task->flat == FLAT_BY_RESULTS && task->query == SLAB_ALL && t.candidates > 1;
   t.mixes = task->mixes && t.candidates > 1 && !t.turns;
-  t.open = !t.mixes && !t.turns && (t.candidates > 1 || t.sorts) && met >= TRIALS_PAY;
+  t.open = !t.mixes && !t.turns && (t.candidates > 1 || (t.sorts && !t.unsorted)) && met >= TRIALS_PAY;
   t.trial_rays = within(n / TRIAL_SHARE, PROBE, TRIAL_MOST);
   t.again = within(order == RAYS_ALIKE ? n / AGAIN_SHARE : n, AGAIN_LEAST, AGAIN_MOST);
   t.sorting_pays = SORT_PAYS / task->compute_units;
@@ -191,6 +192,7 @@ bool traversal_choice_packs(const traversal_choice *t) {
 }
 
 static bool sorting_may_pay(const traversal_choice *t, uint32_t most) {
+  if (t->unsorted) return false;
   if (t->best == SLAB_TRAVERSAL_SORTED) return true;
   return t->sorts && most >= SORT_LEAST && t->pace[SLAB_TRAVERSAL_INTERLEAVED] > t->sorting_pays;
 }

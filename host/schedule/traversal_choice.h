@@ -23,6 +23,7 @@ typedef struct traversal_task {
   uint32_t traversals;   /* available traversals: bit t for slab_traversal t */
   const slab_ray *rays;  /* NULL: their order is told */
   rays_order order;
+  bool unsorted;              /* rays are made as they are cast, and cannot be sorted */
   size_t n;                   /* number of rays */
   const float *lower, *upper; /* bounds of the scene, 3 floats each */
   uint32_t compute_units;     /* the device's */

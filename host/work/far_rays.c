@@ -1,6 +1,7 @@
 #include "work/far_rays.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/extremes.h"
@@ -27,13 +28,18 @@ enum { T_MIN = 3, DIRECTION = 4, T_MAX = 7 };
 #define BEYOND 2.0
 
 far_frame far_frame_of(const slab_scene_stats *s) {
-  far_frame f = {.beyond = 0.0};
+  far_frame f;
+  double beyond = 0.0;
   for (int k = 0; k < 3; k++) {
     const bool bounded = s->lower[k] <= s->upper[k];
     f.origin[k] = s->origin[k];
     f.lower[k] = bounded ? (double)s->lower[k] : 0.0;
     f.upper[k] = bounded ? (double)s->upper[k] : 0.0;
-    f.beyond = greater(f.beyond, BEYOND * (f.upper[k] - f.lower[k]));
+    beyond = greater(beyond, BEYOND * (f.upper[k] - f.lower[k]));
+  }
+  for (int k = 0; k < 3; k++) {
+    f.near_lower[k] = f.lower[k] - beyond;
+    f.near_upper[k] = f.upper[k] + beyond;
   }
   return f;
 }
@@ -87,9 +93,9 @@ ALWAYS_INLINE far_four load_doubles(const slab_ray64 *rays) {
 
 /* Whether points are near the bounds. */
 ALWAYS_INLINE long4 is_near(const far_frame *f, const double4 p[3]) {
-  long4 near = p[0] == p[0];
-  for (int k = 0; k < 3; k++) near &= (p[k] >= all4(f->lower[k] - f->beyond)) & (p[k] <= all4(f->upper[k] + f->beyond));
-  return near;
+  long4 near[3];
+  for (int k = 0; k < 3; k++) near[k] = (p[k] >= all4(f->near_lower[k])) & (p[k] <= all4(f->near_upper[k]));
+  return near[0] & near[1] & near[2];
 }
 
 ALWAYS_INLINE bool are_all(long4 a) { return (a[0] & a[1] & a[2] & a[3]) != 0; }
@@ -112,17 +118,22 @@ ALWAYS_INLINE double4 begin_of(const far_frame *f, const double4 p[3], const dou
 }
 
 /* a - b in float, rounded down, or up where `sign` is -1: the range never loses an end. */
-ALWAYS_INLINE float4 outward(double4 a, double4 b, double sign) {
-  const double4 x = (a - b) * all4(sign), v = (a - b) - a;
-  const double4 lost = ((a - ((a - b) - v)) - (b + v)) * all4(sign);
+ALWAYS_INLINE float4 outward(double4 a, double4 b, double sign, bool exact) {
+  const double4 x = (a - b) * all4(sign);
   const float4 f = __builtin_convertvector(x, float4);
-  const double4 back = __builtin_convertvector(f, double4);
-  const long4 above = (back > x) | ((back == x) & (lost < all4(0.0)));
+  const double4 back = {f[0], f[1], f[2], f[3]};
+  long4 above = back > x;
+  if (!exact) {
+    const double4 v = (a - b) - a, lost = ((a - ((a - b) - v)) - (b + v)) * all4(sign);
+    above |= (back == x) & (lost < all4(0.0));
+  }
+  const int4 others = __builtin_convertvector(above, int4);
+  if (!int4_any(others)) return f * float4_all((float)sign);
   /* the next float below: of positive ones the bits before, of 0 the first negative one */
   const int4 bits = (int4)f, zero = {0}, positive = bits > zero, none = (bits & INT32_MAX) == zero;
   const int4 other = (none & (zero + (INT32_MIN + 1))) | (~none & (bits + 1));
   const int4 below = (positive & (bits - 1)) | (~positive & other);
-  return float4_select(__builtin_convertvector(above, int4), (float4)below, f) * float4_all((float)sign);
+  return float4_select(others, (float4)below, f) * float4_all((float)sign);
 }
 
 ALWAYS_INLINE void make_four(const far_frame *f, const far_four *four, slab_ray rays[4], double begin[4],
@@ -138,7 +149,8 @@ ALWAYS_INLINE void make_four(const far_frame *f, const far_four *four, slab_ray 
   const double4 scale = unit_of(largest), inverse = inverse_of(scale);
   for (int k = 0; k < 3; k++) d[k] = four->of[DIRECTION + k] * scale;
   const long4 near = is_near(f, p);
-  const double4 t = are_all(near) ? all4(0.0) : begin_of(f, p, d, near);
+  const bool all_near = are_all(near);
+  const double4 t = all_near ? all4(0.0) : begin_of(f, p, d, near);
   const double4 t_min = four->of[T_MIN], t_max = four->of[T_MAX];
   const int4 some = __builtin_convertvector(t_min > t_max, int4);
   float4 columns[8];
@@ -146,8 +158,8 @@ ALWAYS_INLINE void make_four(const far_frame *f, const far_four *four, slab_ray 
     columns[k] = __builtin_convertvector(select4(valid, p[k] + t * d[k], all4(NAN)), float4);
     columns[DIRECTION + k] = __builtin_convertvector(d[k], float4);
   }
-  columns[T_MIN] = float4_select(some, float4_all(1.0f), outward(t_min * inverse, t, 1.0));
-  columns[T_MAX] = float4_select(some, float4_all(0.0f), outward(t_max * inverse, t, -1.0));
+  columns[T_MIN] = float4_select(some, float4_all(1.0f), outward(t_min * inverse, t, 1.0, all_near));
+  columns[T_MAX] = float4_select(some, float4_all(0.0f), outward(t_max * inverse, t, -1.0, all_near));
   float4_transpose(&columns[0], &columns[1], &columns[2], &columns[3]);
   float4_transpose(&columns[4], &columns[5], &columns[6], &columns[7]);
   for (int i = 0; i < 4; i++) {
@@ -159,8 +171,7 @@ ALWAYS_INLINE void make_four(const far_frame *f, const far_four *four, slab_ray 
 }
 
 typedef struct far_making {
-  const far_frame *frame;
-  const far_source *from;
+  const far_cast *of;
   size_t first, n;
   slab_ray *rays;
   const far_lines *lines;
@@ -168,25 +179,27 @@ typedef struct far_making {
 
 /* The last rows of a source that does not end with four of them. */
 static far_four load_rest(const far_making *m, size_t at) {
+  const far_source *from = &m->of->from;
   slab_ray rays[4] = {{.t_min = 0.0f}};
   slab_ray64 rays64[4] = {{.t_min = 0.0}};
   const size_t n = m->n - at;
-  if (m->from->rays64 == NULL) {
-    memcpy(rays, m->from->rays + m->first + at, n * sizeof *rays);
+  if (from->rays64 == NULL) {
+    memcpy(rays, from->rays + m->first + at, n * sizeof *rays);
     return load_floats(rays);
   }
-  memcpy(rays64, m->from->rays64 + m->first + at, n * sizeof *rays64);
+  memcpy(rays64, from->rays64 + m->first + at, n * sizeof *rays64);
   return load_doubles(rays64);
 }
 
 ALWAYS_INLINE void make_fours(const far_making *m, size_t first, size_t end) {
+  const far_source *from = &m->of->from;
   for (size_t i = 4 * first; i < 4 * end && i < m->n; i += 4) {
     const bool whole = m->n - i >= 4;
     slab_ray rest[4], *to = whole ? m->rays + i : rest;
-    const far_four four = !whole                    ? load_rest(m, i)
-                          : m->from->rays64 == NULL ? load_floats(m->from->rays + m->first + i)
-                                                    : load_doubles(m->from->rays64 + m->first + i);
-    make_four(m->frame, &four, to, m->lines->begin + i, m->lines->unit + i);
+    const far_four four = !whole                 ? load_rest(m, i)
+                          : from->rays64 == NULL ? load_floats(from->rays + m->first + i)
+                                                 : load_doubles(from->rays64 + m->first + i);
+    make_four(&m->of->frame, &four, to, m->lines->begin + i, m->lines->unit + i);
     if (!whole) memcpy(m->rays + i, rest, (m->n - i) * sizeof *rest);
   }
 }
@@ -194,107 +207,154 @@ WITH_FMA static void make_fours_fma(const far_making *m, size_t first, size_t en
 
 static void make_some(void *argument, size_t first, size_t end) { PER_PROCESSOR(make_fours)(argument, first, end); }
 
-void far_rays_make(uint32_t threads, const far_frame *f, const far_source *from, size_t first, size_t n, slab_ray *rays,
-                   const far_lines *lines) {
-  far_making m = {f, from, first, n, rays, lines};
+void far_rays_make(const far_cast *of, size_t first, size_t n, slab_ray *rays, const far_lines *lines) {
+  far_making m = {of, first, n, rays, lines};
+  make_some(&m, 0, far_rows(n));
+}
+
+void far_rays_see(const void *of, size_t first, size_t n, slab_ray *rays) {
+  double begin[FAR_SEEN], unit[FAR_SEEN];
+  far_rays_make(of, first, n, rays, &(far_lines){begin, unit});
+}
+
+void far_rays_make_all(uint32_t threads, const far_cast *of, size_t first, size_t n, slab_ray *rays,
+                       const far_lines *lines) {
+  far_making m = {of, first, n, rays, lines};
   pool_loop(threads, far_rows(n), FOURS_A_PIECE, make_some, &m);
 }
 
 /* ---- results ---- */
 
-typedef struct far_range {
-  double t_min, t_max;
-} far_range;
-
-ALWAYS_INLINE far_range range_of(const far_source *s, size_t i) {
-  if (s->rays64 != NULL) return (far_range){s->rays64[i].t_min, s->rays64[i].t_max};
-  return (far_range){(double)s->rays[i].t_min, (double)s->rays[i].t_max};
-}
-
-/* t of a hit. */
-ALWAYS_INLINE double within(far_range r, double t) { return t < r.t_min ? r.t_min : t > r.t_max ? r.t_max : t; }
-
-ALWAYS_INLINE double world_t(const far_source *s, const far_lines *l, size_t first, size_t i, float t) {
-  return within(range_of(s, first + i), (l->begin[i] + (double)t) * l->unit[i]);
-}
-
-double far_t(const far_source *s, const far_lines *l, size_t first, size_t i, float t) {
-  return world_t(s, l, first, i, t);
-}
-
+/* Results on their way. */
 typedef struct far_putting {
   slab_query query;
-  const far_source *from;
-  const far_lines *lines;
-  size_t first;
+  const slab_ray *rays; /* the first of them, of either type, as in far_source */
+  const slab_ray64 *rays64;
+  const double *begin, *unit;
   const void *results;
   char *to;
   size_t stride;
 } far_putting;
 
-static bool is_hit(uint32_t primitive) { return primitive < SLAB_INVALID; }
-
-/* A hit whose float ray has met it at h->t. */
-ALWAYS_INLINE slab_hit64 hit_at(const slab_hit *h, double t) {
-  return (slab_hit64){t, {h->normal[0], h->normal[1], h->normal[2]}, h->u, h->v, h->primitive, h->geometry, h->t};
+static far_putting putting_of(const far_cast *of, size_t first, const far_lines *lines, const void *results) {
+  const far_source *s = &of->from;
+  return (far_putting){of->query,
+                       s->rays64 != NULL ? NULL : s->rays + first,
+                       s->rays64 != NULL ? s->rays64 + first : NULL,
+                       lines->begin,
+                       lines->unit,
+                       results,
+                       (char *)of->results + first * of->stride,
+                       of->stride};
 }
 
-/* Where float rays are given, t is rounded to float, which keeps it within their range. */
+/* Within the ray's range. */
+ALWAYS_INLINE double within(double t, double t_min, double t_max) { return t < t_min ? t_min : t > t_max ? t_max : t; }
+
+/* t of a hit of ray i. */
+ALWAYS_INLINE double world_t(const far_putting *p, size_t i, float t) {
+  const double world = (p->begin[i] + (double)t) * p->unit[i];
+  if (p->rays64 != NULL) return within(world, p->rays64[i].t_min, p->rays64[i].t_max);
+  return within(world, (double)p->rays[i].t_min, (double)p->rays[i].t_max);
+}
+
+double far_t(const far_source *s, const far_lines *l, size_t first, size_t i, float t) {
+  const far_putting p = putting_of(&(far_cast){.from = *s}, first, l, NULL);
+  return world_t(&p, i, t);
+}
+
+static bool is_hit(uint32_t primitive) { return primitive < SLAB_INVALID; }
+
+/* Results are written member by member: a struct that is made of small parts and copied in large ones waits for its own
+ * stores, which takes three times as long as all else. Where float rays are given, t is rounded to float, which keeps
+ * it within their range. */
+ALWAYS_INLINE void put_part(void *to, size_t at, const void *part, size_t size) { memcpy((char *)to + at, part, size); }
+
+/* From the normal on both kinds of hits have the same members, and doubles the float t behind them. All others have two
+ * ids. */
+enum { HIT_REST = sizeof(slab_hit) - offsetof(slab_hit, normal), IDS = 2 * sizeof(uint32_t) };
+_Static_assert(offsetof(slab_hit64, order) == offsetof(slab_hit64, normal) + HIT_REST, "slab_hit64 as slab_hit");
+_Static_assert(offsetof(slab_short_hit64, order) == offsetof(slab_short_hit64, primitive) + IDS, "ids together");
+_Static_assert(sizeof(slab_interval64) == offsetof(slab_interval64, primitive) + IDS, "ids at the end");
+
+/* A hit whose float ray has met it at h->t. */
+ALWAYS_INLINE void put_hit64(const slab_hit *h, double t, void *to) {
+  put_part(to, offsetof(slab_hit64, t), &t, sizeof t);
+  put_part(to, offsetof(slab_hit64, normal), h->normal, HIT_REST);
+  put_part(to, offsetof(slab_hit64, order), &h->t, sizeof h->t);
+}
+
+ALWAYS_INLINE void put_hit32(const slab_hit *h, double t, void *to) {
+  const float rounded = (float)t;
+  put_part(to, offsetof(slab_hit, t), &rounded, sizeof rounded);
+  put_part(to, offsetof(slab_hit, normal), h->normal, HIT_REST);
+}
+
 ALWAYS_INLINE void put_hit(const far_putting *p, size_t i, void *to) {
   const slab_hit *h = (const slab_hit *)p->results + i;
-  const double t = is_hit(h->primitive) ? world_t(p->from, p->lines, p->first, i, h->t) : INFINITY;
-  if (p->from->rays64 == NULL) {
-    slab_hit now = *h;
-    now.t = (float)t;
-    memcpy(to, &now, sizeof now);
-    return;
-  }
-  const slab_hit64 now = hit_at(h, t);
-  memcpy(to, &now, sizeof now);
+  const double t = is_hit(h->primitive) ? world_t(p, i, h->t) : INFINITY;
+  if (p->rays64 != NULL)
+    put_hit64(h, t, to);
+  else
+    put_hit32(h, t, to);
 }
 
 ALWAYS_INLINE void put_short_hit(const far_putting *p, size_t i, void *to) {
   const slab_short_hit *h = (const slab_short_hit *)p->results + i;
-  const double t = is_hit(h->primitive) ? world_t(p->from, p->lines, p->first, i, h->t) : INFINITY;
-  const slab_short_hit64 now = {t, h->primitive, h->geometry, h->t, 0};
-  const slab_short_hit rounded = {(float)t, h->primitive, h->geometry};
-  if (p->from->rays64 == NULL)
-    memcpy(to, &rounded, sizeof rounded);
-  else
-    memcpy(to, &now, sizeof now);
+  const double t = is_hit(h->primitive) ? world_t(p, i, h->t) : INFINITY;
+  const float rounded = (float)t;
+  const uint32_t zero = 0;
+  if (p->rays64 == NULL) {
+    put_part(to, offsetof(slab_short_hit, t), &rounded, sizeof rounded);
+    put_part(to, offsetof(slab_short_hit, primitive), &h->primitive, IDS);
+    return;
+  }
+  put_part(to, offsetof(slab_short_hit64, t), &t, sizeof t);
+  put_part(to, offsetof(slab_short_hit64, primitive), &h->primitive, IDS);
+  put_part(to, offsetof(slab_short_hit64, order), &h->t, sizeof h->t);
+  put_part(to, offsetof(slab_short_hit64, zero), &zero, sizeof zero);
 }
 
 ALWAYS_INLINE void put_interval(const far_putting *p, size_t i, void *to) {
   const slab_interval *h = (const slab_interval *)p->results + i;
-  slab_interval64 now = {h->enter, h->leave, h->primitive, h->geometry};
-  if (is_hit(h->primitive)) {
-    now.enter = world_t(p->from, p->lines, p->first, i, h->enter);
-    now.leave = world_t(p->from, p->lines, p->first, i, h->leave);
+  const bool hit = is_hit(h->primitive);
+  const double ends[2] = {hit ? world_t(p, i, h->enter) : (double)h->enter,
+                          hit ? world_t(p, i, h->leave) : (double)h->leave};
+  const float rounded[2] = {(float)ends[0], (float)ends[1]};
+  if (p->rays64 != NULL) {
+    put_part(to, offsetof(slab_interval64, enter), ends, sizeof ends);
+    put_part(to, offsetof(slab_interval64, primitive), &h->primitive, IDS);
+  } else {
+    put_part(to, offsetof(slab_interval, enter), rounded, sizeof rounded);
+    put_part(to, offsetof(slab_interval, primitive), &h->primitive, IDS);
   }
-  const slab_interval rounded = {(float)now.enter, (float)now.leave, h->primitive, h->geometry};
-  if (p->from->rays64 == NULL)
-    memcpy(to, &rounded, sizeof rounded);
-  else
-    memcpy(to, &now, sizeof now);
 }
 
 ALWAYS_INLINE void put_distance(const far_putting *p, size_t i, void *to) {
   const float t = ((const float *)p->results)[i];
-  const double now = t < INFINITY ? world_t(p->from, p->lines, p->first, i, t) : INFINITY;
+  const double now = t < INFINITY ? world_t(p, i, t) : INFINITY;
   const float rounded = (float)now;
-  if (p->from->rays64 == NULL)
+  if (p->rays64 == NULL)
     memcpy(to, &rounded, sizeof rounded);
   else
     memcpy(to, &now, sizeof now);
 }
 
+ALWAYS_INLINE void put_any(const far_putting *p, size_t i, void *to) {
+  memcpy(to, (const uint8_t *)p->results + i, sizeof(uint8_t));
+}
+
+ALWAYS_INLINE void put_count(const far_putting *p, size_t i, void *to) {
+  memcpy(to, (const uint32_t *)p->results + i, sizeof(uint32_t));
+}
+
 #define PUT_EACH(put) \
-  for (size_t i = first; i < end; i++) put(p, i, p->to + i * p->stride)
+  for (size_t i = first; i < end; i++) put(&p, i, p.to + i * p.stride)
 
 static void put_some(void *argument, size_t first, size_t end) {
-  const far_putting *p = argument;
-  const size_t size = slab_result_size(p->query);
-  switch (p->query) {
+  const far_putting p =
+      *(const far_putting *)argument; /* what is written might be the argument, for all compilers know */
+  switch (p.query) {
     case SLAB_CLOSEST:
       PUT_EACH(put_hit);
       break;
@@ -308,31 +368,41 @@ static void put_some(void *argument, size_t first, size_t end) {
       PUT_EACH(put_distance);
       break;
     case SLAB_ANY:
+      PUT_EACH(put_any);
+      break;
     case SLAB_COUNT:
-    case SLAB_ALL:
-      for (size_t i = first; i < end; i++) memcpy(p->to + i * p->stride, (const char *)p->results + i * size, size);
+      PUT_EACH(put_count);
+      break;
+    case SLAB_ALL: /* far_lists_put */
       break;
   }
 }
 #undef PUT_EACH
 
-void far_results_put(uint32_t threads, slab_query query, const far_source *from, const far_lines *lines, size_t first,
-                     size_t n, const void *results, void *to, size_t stride) {
-  far_putting p = {query, from, lines, first, results, to, stride};
+void far_results_put(const far_cast *of, size_t first, size_t n, const far_lines *lines, const void *results) {
+  far_putting p = putting_of(of, first, lines, results);
+  put_some(&p, 0, n);
+}
+
+void far_results_put_all(uint32_t threads, const far_cast *of, size_t first, size_t n, const far_lines *lines,
+                         const void *results) {
+  far_putting p = putting_of(of, first, lines, results);
   pool_loop(threads, n, RESULTS_A_PIECE, put_some, &p);
 }
 
 /* From the end on, since a slab_hit64 is larger than the slab_hit whose place it takes. */
 void far_lists_put(const far_source *from, const far_lines *lines, size_t n, const uint64_t *offsets, void *hits) {
   const bool doubles = from->rays64 != NULL;
+  const far_putting p = putting_of(&(far_cast){.from = *from}, 0, lines, NULL);
   const size_t size = doubles ? sizeof(slab_hit64) : sizeof(slab_hit);
   for (size_t i = n; i-- > 0;)
     for (uint64_t k = offsets[i + 1]; k-- > offsets[i];) {
       slab_hit h;
       memcpy(&h, (const slab_hit *)hits + k, sizeof h);
-      const double t = world_t(from, lines, 0, i, h.t);
-      const slab_hit64 now = hit_at(&h, t);
-      h.t = (float)t;
-      memcpy((char *)hits + k * size, doubles ? (const void *)&now : &h, size);
+      const double t = world_t(&p, i, h.t);
+      if (doubles)
+        put_hit64(&h, t, (char *)hits + k * size);
+      else
+        put_hit32(&h, t, (char *)hits + k * size);
     }
 }

@@ -14,15 +14,25 @@ typedef struct far_source {
   const slab_ray64 *rays64; /* NULL: they are floats */
 } far_source;
 
-/* What a scene says of it: its origin, its finite bounds, which count from there, and how far beyond them rays begin
+/* What a scene says of it: its origin, its finite bounds, which count from there, and those within which rays begin
  * where they are given. */
 typedef struct far_frame {
-  double origin[3], lower[3], upper[3], beyond;
+  double origin[3], lower[3], upper[3], near_lower[3], near_upper[3];
 } far_frame;
 
 far_frame far_frame_of(const slab_scene_stats *);
 /* SLAB_UNSUPPORTED where floats of the world are others than the scene's, for calls that know the latter alone. */
 slab_status far_refuse_moved(const char *function, const slab_scene_stats *);
+
+/* Rays of the world that are cast, and where their results go: of `query`, one a ray, `stride` bytes from one to the
+ * next, of the query's type for rays of floats, else of slab_result_size64. */
+typedef struct far_cast {
+  far_frame frame;
+  far_source from;
+  slab_query query;
+  void *results;
+  size_t stride;
+} far_cast;
 
 /* Where each of some rays begins: t of the world is (begin + t of the float ray) * unit, within the ray's range. */
 typedef struct far_lines {
@@ -30,17 +40,21 @@ typedef struct far_lines {
 } far_lines;
 
 /* Makes the float rays of n rays, from number `first` on. `lines` has room for as many rows of four. */
-void far_rays_make(uint32_t threads, const far_frame *, const far_source *, size_t first, size_t n, slab_ray *rays,
-                   const far_lines *lines);
+void far_rays_make(const far_cast *, size_t first, size_t n, slab_ray *rays, const far_lines *);
+/* The same where no results come back, of few rays: up to FAR_SEEN. of: a far_cast. */
+enum { FAR_SEEN = 64 };
+void far_rays_see(const void *of, size_t first, size_t n, slab_ray *rays);
+/* Writes the results of n such rays. */
+void far_results_put(const far_cast *, size_t first, size_t n, const far_lines *, const void *results);
+/* Both by several threads. */
+void far_rays_make_all(uint32_t threads, const far_cast *, size_t first, size_t n, slab_ray *rays, const far_lines *);
+void far_results_put_all(uint32_t threads, const far_cast *, size_t first, size_t n, const far_lines *,
+                         const void *results);
 /* Rows of four that n rays take. */
 static inline size_t far_rows(size_t n) { return (n + 3) / 4; }
 
 /* t of the world for t of float ray i, which is ray `first` + i of the source. */
 double far_t(const far_source *, const far_lines *, size_t first, size_t i, float t);
-/* Writes the results of n such rays, one a ray, `stride` bytes from one to the next: of the query's type for rays of
- * floats, else of slab_result_size64. */
-void far_results_put(uint32_t threads, slab_query, const far_source *, const far_lines *, size_t first, size_t n,
-                     const void *results, void *to, size_t stride);
 /* Turns the hits of n rays in place, from `slab_hit` to slab_hit64 where the rays are doubles. */
 void far_lists_put(const far_source *, const far_lines *, size_t n, const uint64_t *offsets, void *hits);
 

@@ -30,6 +30,22 @@ static size_t place_of(size_t n, size_t span, uint32_t nth) {
   return (size_t)((at - floor(at)) * (double)(n - span));
 }
 
+/* Rays that are looked at here and there: an array, or rays of which no more are made than that. */
+typedef struct seen_rays {
+  const slab_ray *rays; /* NULL: they are made */
+  rays_maker maker;
+} seen_rays;
+
+static seen_rays array_of(const slab_ray *rays) { return (seen_rays){rays, {NULL, NULL}}; }
+static seen_rays made_by(const rays_maker *maker) { return (seen_rays){NULL, *maker}; }
+
+/* n of them that follow each other, MADE_TO_SEE at most; `made` may have them. */
+static inline const slab_ray *see(const seen_rays *s, size_t first, size_t n, slab_ray *made) {
+  if (s->rays != NULL) return s->rays + first;
+  s->maker.make(s->maker.of, first, n, made);
+  return made;
+}
+
 /* Maps an origin to a cell. */
 typedef struct grid {
   float lower[3], scale[3], last;
@@ -70,12 +86,13 @@ static float tangent_squared(const slab_ray *a, const slab_ray *b) {
   return along > 0.0f ? (x * x + y * y + z * z) / (along * along) : INFINITY;
 }
 
-rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+static inline rays_order order_of(const seen_rays *seen, size_t n, const float lower[3], const float upper[3]) {
   const grid g = grid_of(lower, upper, CELL_BITS);
   const int shift = 3 * (CELL_BITS - SAMPLE_BITS);
   int near = 0, alike = 0, close = 0, of_a_point = 0;
   for (uint32_t i = 0; i < SAMPLES; i++) {
-    const slab_ray *ray = &rays[place_of(n, n > 1, i)], *next = n > 1 ? ray + 1 : ray;
+    slab_ray made[2];
+    const slab_ray *ray = see(seen, place_of(n, n > 1, i), n > 1 ? 2 : 1, made), *next = n > 1 ? ray + 1 : ray;
     const float tangent = tangent_squared(ray, next);
     near += key_of(&g, ray) >> shift == key_of(&g, next) >> shift;
     alike += tangent < ALIKE;
@@ -86,6 +103,16 @@ rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], c
   if (of_a_point > SAMPLES - SAMPLES_NEAR && close >= SAMPLES / 2) return RAYS_OF_A_POINT;
   if (near < SAMPLES_NEAR) return RAYS_SCATTERED;
   return alike < SAMPLES / 2 ? RAYS_DIVERGING : RAYS_ALIKE;
+}
+
+rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+  const seen_rays seen = array_of(rays);
+  return order_of(&seen, n, lower, upper);
+}
+
+rays_order made_rays_order_of(const rays_maker *maker, size_t n, const float lower[3], const float upper[3]) {
+  const seen_rays seen = made_by(maker);
+  return order_of(&seen, n, lower, upper);
 }
 
 /* ---- rows ---- */
@@ -101,7 +128,7 @@ rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], c
 
 /* How far rays are from each other. scale: of origins, beside directions. row: rays of a row; 0: not known. */
 typedef struct nearness {
-  const slab_ray *rays;
+  const seen_rays *rays;
   size_t n;
   float scale;
   uint32_t row;
@@ -115,8 +142,7 @@ static size_t near_place(const nearness *of, size_t span, uint32_t nth) {
 }
 
 /* NaN of rays without a direction. */
-static float apart(const nearness *of, size_t a, size_t b) {
-  const slab_ray *r = &of->rays[a], *s = &of->rays[b];
+static float apart(const nearness *of, const slab_ray *r, const slab_ray *s) {
   float origins = 0.0f, directions = 0.0f, size = 0.0f;
   for (int k = 0; k < 3; k++) {
     origins += fabsf(r->origin[k] - s->origin[k]);
@@ -132,33 +158,56 @@ static float apart_by(const nearness *of, size_t span, size_t gap) {
   float sum = 0.0f;
   for (uint32_t i = 0; i < ROW_PLACES; i++) {
     const size_t at = near_place(of, span, i);
-    const float d = apart(of, at, at + gap);
+    slab_ray made[2];
+    const slab_ray *ray = see(of->rays, at, 1, made);
+    const float d = apart(of, ray, see(of->rays, at + gap, 1, made + 1));
     sum += d < INFINITY ? d : 0.0f;
   }
   return sum;
 }
 
-/* The gaps after which rays are near the one at some place again, the nearest first. Returns their number. */
-static uint32_t likely_rows(const nearness *of, uint32_t most, uint32_t rows[ROWS_LIKELY]) {
-  float least[ROWS_LIKELY];
-  uint32_t count = 0, nth = 0;
-  size_t from;
-  do {
-    from = place_of(of->n, most, nth);
-  } while (!(apart(of, from, from + 1) > 0.0f) && ++nth < ROW_PLACES);
-  for (uint32_t gap = ROW_LEAST; gap <= most; gap++) {
-    const float d = apart(of, from, from + gap);
-    if (!(d < (count < ROWS_LIKELY ? INFINITY : least[ROWS_LIKELY - 1]))) continue;
-    if (count < ROWS_LIKELY) count++;
-    uint32_t at = count - 1;
-    for (; at > 0 && d < least[at - 1]; at--) least[at] = least[at - 1], rows[at] = rows[at - 1];
-    least[at] = d;
-    rows[at] = gap;
+/* A row's length that is likely, and how far rays are from each other by it. */
+typedef struct likely_row {
+  uint32_t row;
+  float apart;
+} likely_row;
+
+/* Takes a length among the likeliest, the nearest first, where it is one of them. */
+static void take_likely(likely_row likely[ROWS_LIKELY], uint32_t *count, likely_row next) {
+  if (!(next.apart < (*count < ROWS_LIKELY ? INFINITY : likely[ROWS_LIKELY - 1].apart))) return;
+  if (*count < ROWS_LIKELY) ++*count;
+  uint32_t at = *count - 1;
+  for (; at > 0 && next.apart < likely[at - 1].apart; at--) likely[at] = likely[at - 1];
+  likely[at] = next;
+}
+
+/* A place whose ray differs from the next one. */
+static size_t telling_place(const nearness *of, uint32_t most) {
+  size_t at = 0;
+  for (uint32_t nth = 0; nth < ROW_PLACES; nth++) {
+    slab_ray made[2];
+    at = place_of(of->n, most, nth);
+    const slab_ray *ray = see(of->rays, at, 2, made);
+    if (apart(of, ray, ray + 1) > 0.0f) break;
+  }
+  return at;
+}
+
+/* The gaps after which rays are near the one at some place again. Returns their number. */
+static uint32_t likely_rows(const nearness *of, uint32_t most, likely_row likely[ROWS_LIKELY]) {
+  slab_ray first, made[MADE_TO_SEE];
+  const size_t from = telling_place(of, most);
+  const slab_ray *ray = see(of->rays, from, 1, &first);
+  uint32_t count = 0;
+  for (uint32_t gap = ROW_LEAST; gap <= most; gap += MADE_TO_SEE) {
+    const uint32_t some = most - gap < MADE_TO_SEE ? most - gap + 1 : MADE_TO_SEE;
+    const slab_ray *others = see(of->rays, from + gap, some, made);
+    for (uint32_t i = 0; i < some; i++) take_likely(likely, &count, (likely_row){gap + i, apart(of, ray, &others[i])});
   }
   return count;
 }
 
-static nearness nearness_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+static nearness nearness_of(const seen_rays *rays, size_t n, const float lower[3], const float upper[3]) {
   float extent = 0.0f;
   for (int k = 0; k < 3; k++) extent += upper[k] - lower[k];
   return (nearness){rays, n, extent > 0.0f ? 1.0f / extent : 0.0f, 0};
@@ -179,20 +228,31 @@ static void try_row(const nearness *of, uint32_t row, float *least, rays_rows *b
 /* Tiles of these rows pay where their rays are so far apart at most. */
 static float far_enough(const nearness *of) { return TILES_PAY * apart_by(of, RAYS_A_TILE, RAYS_A_TILE - 1); }
 
-rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+static rays_rows rows_of(const seen_rays *rays, size_t n, const float lower[3], const float upper[3]) {
   const nearness of = nearness_of(rays, n, lower, upper);
   const uint32_t most = n / RAYS_A_TILE < ROW_MOST ? (uint32_t)(n / RAYS_A_TILE) : ROW_MOST;
   rays_rows best = {0};
   if (most < ROW_LEAST) return best;
-  uint32_t likely[ROWS_LIKELY];
+  likely_row likely[ROWS_LIKELY];
   const uint32_t count = likely_rows(&of, most, likely);
   float least = far_enough(&of);
-  for (uint32_t i = 0; i < count; i++) try_row(&of, likely[i], &least, &best);
+  for (uint32_t i = 0; i < count; i++) try_row(&of, likely[i].row, &least, &best);
   return best;
 }
 
+rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+  const seen_rays seen = array_of(rays);
+  return rows_of(&seen, n, lower, upper);
+}
+
+rays_rows made_rays_rows_of(const rays_maker *maker, size_t n, const float lower[3], const float upper[3]) {
+  const seen_rays seen = made_by(maker);
+  return rows_of(&seen, n, lower, upper);
+}
+
 rays_rows rays_tiles_of(const slab_ray *rays, size_t n, uint32_t row, const float lower[3], const float upper[3]) {
-  nearness of = nearness_of(rays, n, lower, upper);
+  const seen_rays seen = array_of(rays);
+  nearness of = nearness_of(&seen, n, lower, upper);
   rays_rows best = {0};
   if (row < RAYS_A_TILE || n / row <= RAYS_A_TILE / 2) return best;
   of.row = row;

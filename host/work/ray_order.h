@@ -10,6 +10,15 @@
 /* The order of n rays, n >= 1, judged by a few samples. lower, upper: bounds of the scene. */
 rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);
 
+/* Rays that are made to be judged: `make` writes n of them, MADE_TO_SEE at most, from number `first` on. */
+enum { MADE_TO_SEE = 64 };
+typedef struct rays_maker {
+  void (*make)(const void *of, size_t first, size_t n, slab_ray *rays);
+  const void *of;
+} rays_maker;
+/* The order of such rays. */
+rays_order made_rays_order_of(const rays_maker *, size_t n, const float lower[3], const float upper[3]);
+
 /* Rays of a tile: those of packets on processors, and a half of them where lanes are few. */
 #define RAYS_A_TILE 32u
 
@@ -24,6 +33,8 @@ typedef struct rays_rows {
 
 /* The rows of n rays, judged by a few samples. As for rays_order_of. */
 rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);
+
+rays_rows made_rays_rows_of(const rays_maker *, size_t n, const float lower[3], const float upper[3]);
 
 /* The same of whole rows, whose length is known; row 0 where tiles are of no use. */
 rays_rows rays_tiles_of(const slab_ray *rays, size_t n, uint32_t row, const float lower[3], const float upper[3]);

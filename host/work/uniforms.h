@@ -55,6 +55,8 @@ typedef struct cast {
   const asked_points *points; /* NULL: rays are cast. Else query is point_programs', and options are there */
   const boundary *boundary;   /* of which winding numbers get terms, as floats; NULL: they stay whole */
   const slab_ray64 *rays64;   /* of the world, in place of rays; NULL: there are none */
+  const far_cast *far; /* rays of the world and their results, which the backend makes and puts, in place of `rays` and
+                          `results`; NULL: they are made before */
 } cast;
 
 /* Bytes of one ray, or point. */

@@ -684,6 +684,56 @@ static void after_takes_the_order(void **state) {
   (void)state;
 }
 
+/* Rays of a picture are cast tile by tile, each piece of them with arrays of its own: results, skips and masks are
+ * those of the same rays near 0, also where the last row is not whole, and in each of several chunks. */
+static void pictures_are_those_near_zero(void **state) {
+  enum { ROW = 100, PICTURE = 67 * ROW - 3 };
+  far_scene f;
+  const slab_context_options launches = {.lane_width = harness_width(), .launch_rays = 2000};
+  slab_context *context = NULL;
+  assert_ok(slab_context_create(&launches, &context));
+  open_pair(&f, context, "pictures", true);
+  for (int k = 0; k < 8; k++) assert_ok(far_scene_add(&f, SLAB_TRIANGLE, 60, NULL));
+  assert_ok(far_scene_commit(&f));
+  slab_ray *near = harness_room(PICTURE * sizeof *near);
+  slab_ray64 *far = harness_room(PICTURE * sizeof *far);
+  slab_primitive_id *skip = harness_room(PICTURE * sizeof *skip);
+  uint32_t *masks = harness_room(PICTURE * sizeof *masks);
+  slab_hit *hits = harness_room(PICTURE * sizeof *hits);
+  slab_hit64 *hits64 = harness_room(PICTURE * sizeof *hits64);
+  for (uint32_t i = 0; i < PICTURE; i++) {
+    const float x = (float)(i % ROW) / 50.0f - 1.0f, y = (float)i / ROW / 33.0f - 1.0f;
+    near[i] = (slab_ray){{0.5f, 0.25f, 100.0f}, 0.0f, {x, y, -2.0f}, INFINITY};
+    far[i] = (slab_ray64){{0}, 0.0, {x, y, -2.0}, INFINITY};
+    for (int k = 0; k < 3; k++) far[i].origin[k] = near[i].origin[k] + f.origin[k];
+    masks[i] = i % 3 == 0 ? 0 : UINT32_MAX;
+  }
+  const slab_source a = {.rays = near, .n = PICTURE}, b = {.rays64 = far, .n = PICTURE};
+  slab_results to_near = {.memory = hits}, to_far = {.memory = hits64};
+  for (int way = 0; way < 3; way++) {
+    const slab_cast_options options = {.skip = way > 0 ? skip : NULL, .masks = way > 1 ? masks : NULL};
+    assert_ok(slab_cast(f.near, SLAB_CLOSEST, &a, &to_near, &options));
+    assert_ok(slab_cast(f.far, SLAB_CLOSEST, &b, &to_far, &options));
+    harness_count(2 * PICTURE);
+    uint32_t met = 0;
+    for (uint32_t i = 0; i < PICTURE; i++) {
+      same_hit(&hits64[i], &hits[i]);
+      met += hits[i].primitive < SLAB_INVALID;
+      skip[i] = (slab_primitive_id){hits[i].primitive, hits[i].geometry};
+    }
+    assert_in_range(met, 100, PICTURE - 1);
+  }
+  free(near);
+  free(far);
+  free(skip);
+  free(masks);
+  free(hits);
+  free(hits64);
+  far_scene_close(&f);
+  slab_context_destroy(context);
+  (void)state;
+}
+
 /* ---- refusals ---- */
 
 static void what_is_wrong_is_named(void **state) {
@@ -743,6 +793,7 @@ int main(void) {
       cmocka_unit_test(invalid_rays_are_told),
       cmocka_unit_test(lengths_of_directions_have_an_end),
       cmocka_unit_test(after_takes_the_order),
+      cmocka_unit_test(pictures_are_those_near_zero),
       cmocka_unit_test(what_is_wrong_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, harness_close);

@@ -78,6 +78,24 @@ static void assert_same_line(const far_source *from, const far_lines *lines, con
   assert_true(same_double(far_t(from, lines, 0, i, t), reference_world_t(want, t)));
 }
 
+/* Rays that are made in runs, as pieces of a cast make them, are those that are made at once. */
+static void assert_same_in_runs(const far_cast *far, const slab_ray *made, const far_lines *lines, size_t n,
+                                random_state *random) {
+  slab_ray *rays = harness_room(n * sizeof *rays);
+  const far_lines own = {harness_room((n + 3) * sizeof(double)), harness_room((n + 3) * sizeof(double))};
+  for (size_t at = 0; at < n;) {
+    const size_t some = 1 + random_below(random, 9), run = n - at < some ? n - at : some;
+    far_rays_make(far, at, run, rays + at, &(far_lines){own.begin + at, own.unit + at});
+    at += run;
+  }
+  assert_same_bits(rays, made, n, sizeof *rays);
+  assert_same_bits(own.begin, lines->begin, n, sizeof *own.begin);
+  assert_same_bits(own.unit, lines->unit, n, sizeof *own.unit);
+  free(rays);
+  free(own.begin);
+  free(own.unit);
+}
+
 static void the_reference_makes_the_rays_of_casts(void **state) {
   random_state random = harness_seeded("patterns");
   slab_ray64 *rays64 = harness_room(PATTERNS * sizeof *rays64);
@@ -90,22 +108,24 @@ static void the_reference_makes_the_rays_of_casts(void **state) {
       stats.lower[k] = sizes[s][0];
       stats.upper[k] = sizes[s][1] * (k == 1 ? 0.5f : 1.0f);
     }
-    const far_frame frame = far_frame_of(&stats);
     for (size_t i = 0; i < PATTERNS; i++) {
       rays64[i] = any_ray(&random, stats.origin);
       floats[i] = rounded(&rays64[i]);
     }
     const size_t n = PATTERNS - s; /* a last row of four that is not whole */
-    const far_source doubles = {NULL, rays64}, singles = {floats, NULL};
-    far_rays_make(2, &frame, &doubles, 0, n, made, &lines);
+    const far_cast doubles = {.frame = far_frame_of(&stats), .from = {NULL, rays64}};
+    const far_cast singles = {.frame = doubles.frame, .from = {floats, NULL}};
+    far_rays_make_all(2, &doubles, 0, n, made, &lines);
+    assert_same_in_runs(&doubles, made, &lines, n, &random);
     for (size_t i = 0; i < n; i++) {
       const reference_line want = reference_line_of(&stats, &rays64[i]);
-      assert_same_line(&doubles, &lines, made, i, &want, random_between(&random, -9.0f, 9.0f));
+      assert_same_line(&doubles.from, &lines, made, i, &want, random_between(&random, -9.0f, 9.0f));
     }
-    far_rays_make(2, &frame, &singles, 0, n, made, &lines);
+    far_rays_make_all(2, &singles, 0, n, made, &lines);
+    assert_same_in_runs(&singles, made, &lines, n, &random);
     for (size_t i = 0; i < n; i++) {
       const reference_line want = reference_line_of_floats(&stats, &floats[i]);
-      assert_same_line(&singles, &lines, made, i, &want, random_between(&random, -9.0f, 9.0f));
+      assert_same_line(&singles.from, &lines, made, i, &want, random_between(&random, -9.0f, 9.0f));
     }
     harness_count(2 * n);
   }
