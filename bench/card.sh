@@ -5,16 +5,15 @@
 #
 # BUILD: what `./dev card` builds, here or carried along; it needs no compiler and no network, and changes no setting of
 # the card. Each driver that has the card, OpenCL and CUDA, is asked the same: first whether its answers are right, and
-# only then how fast it is. Results go to FOLDER (build/card) in a
-# folder of their own for this commit and this device, and at the end that folder becomes one file, FOLDER/NAME.tar.gz,
-# to bring home; results/ in it is what bench/results keeps. Stages that are done are not run again, so a run that was cut
-# off, or whose minutes were too few (then exit code 75), is continued by the same command. No stage stops the other
-# driver's. Exit code 1: some stage failed, or there is no card.
+# only then how fast it is. Results go to FOLDER (build/card) in a folder of their own for this commit and this device.
+# At the end that folder becomes one file, FOLDER/NAME.tar.gz, to bring home. Its results/ go to bench/results. Stages
+# that are done are not run again. So the same command continues a run that was cut off, or whose minutes were too few
+# (then exit code 75). No stage stops the other driver's. Exit code 1: some stage failed, or there is no card.
 # --device: a part of the card's name, which both drivers give it.
 # --wheels: a folder of wheels for Python: slabcast, numpy, and what has arrays on cards, PyTorch, CuPy or JAX, with all
 # that these need. They are installed from there alone, and card_arrays.py casts their arrays.
-# --dry: everything small and once, in seconds, which shows that all works and measures nothing: without a card, by PoCL,
-# which shows itself as a GPU, and by a libcuda whose kernels run on the processor (`./dev card --dry` builds them).
+# --dry: everything small and once, in seconds, which shows that all works and measures nothing. It needs no card: PoCL
+# shows itself as a GPU, and the kernels of a libcuda run on the processor (`./dev card --dry` builds them).
 set -euo pipefail
 
 device=gpu minutes=40 wheels='' dry=''
@@ -91,8 +90,8 @@ listing() {
   clinfo 2>/dev/null || true
 }
 
-# Seconds from a process's start to its end with the answers of 10,000 rays, from arrays of the host to arrays of the host
-# (files): first where the driver has compiled nothing yet, then from its cache. They must be the processor's.
+# Seconds from a process's start to its end with the answers of 10,000 rays, from arrays of the host to arrays of the
+# host (files). First the driver has compiled nothing yet, then its cache has the kernels. They must be the processor's.
 first() {
   local cache=$PWD/$SLABCAST_BACKENDS-cache cast=(cast --builtin terrain:1000 --rays rays.npy --out raw) turn begun seconds
   rm -rf "$cache"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Arrays of PyTorch, CuPy and JAX on a card, cast where they lie: card_arrays.py [--card N] [--rays N] [--dry].
 
-Answers come first: each query equals the processor's bit by bit, on the package's own streams, with rays that go before
-the cast has run, by origins and directions, with masks, after hits, and in a kernel of CUDA C++. Then rays a second: of
-arrays on the card, waited for once, beside arrays of the host; and how long one call keeps the host. Packages that are
-not installed are left out, and so is the kernel where there is no NVRTC. Exit code 1: an answer differs; 77: there is
-no card, or no package.
+Answers come first: each query equals the processor's bit by bit, on the package's own streams. Rays go before the cast
+has run. They are given by origins and directions, with masks, after hits, and in a kernel of CUDA C++. Then rays a
+second: of arrays on the card, waited for once, beside arrays of the host; and how long one call keeps the host.
+Packages that are not installed are left out, and so is the kernel where there is no NVRTC. Exit code 1: an answer
+differs; 77: there is no card, or no package.
 """
 
 from __future__ import annotations

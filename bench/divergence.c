@@ -2,10 +2,10 @@
  *
  *   bench_divergence [--side SIDE] [--set NAME] [SCENE...]     (default: the scenes of the table)
  *
- * Rays are cast one after the other by the library's own kernel of one lane, compiled such that it tells its steps (the
- * same text as GPUs compile), and the steps of 32 or 64 rays that follow each other are replayed in step (warp.h). Rays
- * are those of SIDE x SIDE pixels as trace_rays.h has them, and as many random ones, also sorted. Of these some groups
- * of 64 are cast, evenly apart: how alike the rays of a group are depends on how many there are in all. */
+ * Rays are cast one after the other by the library's own kernel of one lane, compiled such that it reports its steps
+ * (the same text as GPUs compile). The steps of 32 or 64 rays that follow each other are replayed in step (warp.h).
+ * Rays are those of SIDE x SIDE pixels as trace_rays.h has them, and as many random ones, also sorted. Of these some
+ * groups of 64 are cast, evenly apart: how alike the rays of a group are depends on how many there are in all. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

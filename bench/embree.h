@@ -42,7 +42,7 @@ embree *embree_open(const scene_geometry *, uint32_t threads, int filters);
 void embree_close(embree *);
 
 /* A mesh whose vertices move, in the caller's memory, which has room for one float more at its end. refits: the BVH
- * keeps its shape (RTC_BUILD_QUALITY_REFIT); else it is built anew each time, as fast as Embree builds (LOW). Returns
+ * keeps its shape (RTC_BUILD_QUALITY_REFIT). Else it is built anew each time, as fast as Embree builds (LOW). Returns
  * NULL with a message on stderr where there is no device or no memory. */
 typedef struct embree_moving embree_moving;
 embree_moving *embree_moving_open(const scene_geometry *, uint32_t threads, int refits);

@@ -1,9 +1,9 @@
 /* The oracle's verdict on every pair of a ray and a primitive of its group, and the errors of a formulation against it.
  *
- * If a ray hits an edge or a vertex of a triangle exactly, a formulation may report a hit or a miss of one triangle,
- * since formulations assign the border differently. There only leaks and doubles over the whole mesh count as errors.
- * Boxes are closed: a box whose border the exact ray touches is hit. Pairs closer to the border than the oracle's bound
- * for float arithmetic, a few units in the last place, are undecided. */
+ * A ray may hit an edge or a vertex of a triangle exactly. Then a formulation may report a hit or a miss of one
+ * triangle, since formulations assign the border differently. There only leaks and doubles over the whole mesh count as
+ * errors. Boxes are closed: a box whose border the exact ray touches is hit. Pairs closer to the border than the
+ * oracle's bound for float arithmetic, a few units in the last place, are undecided. */
 #include "base/pool.h"
 #include "check/oracle.h"
 #include "check/oracle_parts.h"

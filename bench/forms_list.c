@@ -70,8 +70,8 @@ static void pack_woop(const float *triangle, double rows[FORM_ROWS_MOST]) {
   set_row(&f, f.normal, scale, rows + 8);
 }
 
-/* As pack_woop, but the column of the normal is replaced by the unit vector of the normal's largest axis. u and v then
- * do not depend on that coordinate of a point in the plane. */
+/* As pack_woop, but the unit vector of the normal's largest axis replaces the column of the normal. Of a point in the
+ * plane, u and v then do not depend on that coordinate. */
 static void pack_baldwin_weber(const float *triangle, double rows[FORM_ROWS_MOST]) {
   const triangle_frame f = frame_of(triangle);
   int k = 0;

@@ -10,8 +10,9 @@ Fractions: the same mesh without the triangles about 12 of its vertices, at the 
 first 1,000, against the sum of all solid angles in double.
 
 Right answers: boxes of 64 by 64 squares a side, whose vertices are multiples of 1/16. Points are at multiples of 1/32,
-so that rays along axes go through edges and vertices; or at vertices and edges, with each coordinate moved by its last
-place or not. None is on a surface. So whether a point is inside is known exactly. First one box, then two that overlap.
+so that rays along axes go through edges and vertices. Or they are at vertices and edges, with each coordinate moved by
+its last place or not. None is on a surface. So whether a point is inside is known exactly. First one box, then two that
+overlap.
 """
 
 import statistics

@@ -2,7 +2,7 @@
  *
  *   bench_move [OPTION...] [SCENE...]      (--help lists them)
  *
- * Each round moves all vertices of a mesh by a smooth wave of 1 % of its diagonal, and then gives the same vertices to
+ * Each round moves all vertices of a mesh by a smooth wave of 1 % of its diagonal. Then it gives the same vertices to
  * every side in turn, in another order each round: our refit, our FAST build, Embree's refit, Embree's build. Ours is
  * slab_scene_update_mesh and slab_scene_commit, which copy; Embree reads the caller's vertices in place. Then rays are
  * cast after the refits and after a build of the last vertices, in alternating rounds. Their hits must have the same

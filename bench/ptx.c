@@ -3,8 +3,8 @@
  *   bench_ptx [--side SIDE] [--primitives N] [--rounds R] FOLDER
  *
  * FOLDER: what `tests/gate.sh --ptx FOLDER` makes. Each kernel casts every query for the rays of SIDE x SIDE pixels,
- * and for as many random ones, at a scene that the library lays out for its own kernels of one lane, in the layout of
- * GPUs. The answers are held against that scene's, bit for bit, and a sample of them against the CPU reference. Prints
+ * and for as many random ones. The library lays the scene out for its own kernels of one lane, in the layout of GPUs.
+ * The answers are held against that scene's, bit for bit, and a sample of them against the CPU reference. Prints
  * registers and millions of rays a second. Exit code 77 where there is no libcuda.so.1, or no card. */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The SIMD baseline of the flat benchmark: the same box test, hand-written in the machine's widest intrinsics.
  *
- * It gives the library's answers bit for bit (the benchmark checks that) and is as fast as we can make it: boxes stored
- * by component, a tile of boxes in the first-level cache for a group of rays, 19 operations a block. */
+ * It gives the library's answers bit for bit (the benchmark checks that) and is as fast as we can make it. Boxes are
+ * stored by component. A group of rays has a tile of boxes in the first-level cache; a block takes 19 operations. */
 #ifndef SLABCAST_BENCH_SIMD_BASELINE_H
 #define SLABCAST_BENCH_SIMD_BASELINE_H
 

@@ -5,8 +5,8 @@
  * Three scenes of the same primitives are cast in turn in each round: brute force, the BVH of DEFAULT, and DEFAULT
  * itself. Answers must be the same bits. A cell is a set of rays, a query and the rays of a call; its scenes are new
  * for each set, and calls before the first round are warm-up. The best of the rounds counts, in processor time where
- * the device is a CPU. A row of the table is a kind and a number of primitives: how many times as fast brute force is
- * as the BVH, and the speed of DEFAULT to that of the better of both.
+ * the device is a CPU. A row of the table is a kind and a number of primitives. It says how many times as fast brute
+ * force is as the BVH, and compares the speed of DEFAULT with that of the better one.
  *
  * The library's own tuning_of is replaced by one that also lets DEFAULT build a BVH for any scene. */
 #include <math.h>

@@ -24,7 +24,7 @@ void trace_answers_close(trace_answers *);
 /* Whether all bits are the same. */
 bool trace_answers_equal(slab_query, size_t n, const trace_answers *, const trace_answers *);
 /* Share of rays whose answers differ by more than rounding: whether they hit, how often, and each t. near: a length
- * that rounding may change t by, on the way back to a surface that the ray has just left. */
+ * that rounding may change t by. That is on the way back to a surface that the ray has just left. */
 double trace_answers_differ(slab_query, const slab_ray *, size_t n, float near, const trace_answers *,
                             const trace_answers *);
 /* Hits that are told, for each ray: at most 1, except for count and all. */

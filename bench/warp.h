@@ -1,7 +1,7 @@
 /* Rays cast in step, as a GPU's warp casts them: what of its lanes is at work at each step of the compressed traversal.
  *
- * The rounds of the kernel's loop are replayed: all lanes without a primitive left to test visit their next node
- * together; then all lanes that have one left test it together; then those go on whose short test left it. */
+ * The rounds of the kernel's loop are replayed. All lanes without a primitive left to test visit their next node
+ * together. Then all lanes that have one left test it together. Then those go on whose short test left it. */
 #ifndef SLABCAST_BENCH_WARP_H
 #define SLABCAST_BENCH_WARP_H
 

@@ -2,8 +2,8 @@
 
 A ray meets the terrain by mesh_query_ray, then instances, each in its own space and up to the nearest t yet. By groups:
 those that bvh_query_ray meets in its world's group of a wp.Bvh; a frame is new transforms, their bounds and a refit. By
-a loop: all of its world; a frame is new transforms. wp.launch runs on the thread that calls it, with the GIL free, so
-that each thread here launches a share of the rays.
+a loop: all of its world; a frame is new transforms. A call of wp.launch runs on the thread that calls it, with the GIL
+free, so that each thread here launches a share of the rays.
 """
 
 import concurrent.futures

@@ -6,8 +6,8 @@ cmake_minimum_required(VERSION 3.22)
 # Comments that stand on lines of their own become empty lines: they are a quarter of the text. Lines begin without blanks
 # and end without comments.
 # '#line' keeps the device compiler's messages pointing at the real files and lines.
-# A text is compiled where no file is: an #include that would stay in it is an error, but of a header of the C library,
-# which stands under a condition that no device meets.
+# A text is compiled where no file is, so an #include that would stay in it is an error. Headers of the C library are
+# the exception; they stand under a condition that no device meets.
 # With NAMES the output has two more strings, of words: `names`, all that the text declares, and `macros`, all that it
 # defines, but for what the public headers do. By them a text can be there twice, and beside a text of the user's.
 # So is a header whose one place is under a condition that need not hold where it is included again.

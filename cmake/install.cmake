@@ -1,6 +1,6 @@
 # What is installed, and how others find it: CMake's find_package(slabcast) and pkg-config's slabcast.pc.
-# Both name the libraries that an archive calls plainly, so that who links it needs no package of CMake's, no C compiler
-# and no headers for them; who links the shared library needs none of them.
+# Both name the libraries that an archive calls plainly. So programs that link it need no package of CMake's, no C
+# compiler and no headers for them. Programs that link the shared library need none of them.
 
 # slab_plain(RESULT LIBRARY...): -lNAME where linkers look by themselves, else the path.
 function(slab_plain result)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# drawings.sh PROGRAM FOLDER: makes the drawings of slab.md in FOLDER: it runs the commands that stand there after "$ ",
-# in their order, and fails where one does not say what stands below it, or where a picture of the page is missing.
-# PROGRAM is a slabcast with cairo.
+# drawings.sh PROGRAM FOLDER: makes the drawings of slab.md in FOLDER. It runs the commands after "$ " in the page, in
+# their order. It fails where one does not print the text below it, or where a picture of the page is missing. PROGRAM
+# is a slabcast with cairo.
 set -euo pipefail
 
 program=$(realpath "$1")

@@ -164,8 +164,8 @@ def night() -> np.ndarray:
 
 
 class Axes:
-    """A rectangle of a picture, from left, top to right, bottom in pixels, and what its sides mean: x and y go from the
-    first number of a pair to the second."""
+    """A rectangle of a picture, from left, top to right, bottom in pixels, and the meaning of its sides. The axes x and
+    y go from the first number of a pair to the second."""
 
     def __init__(self, box: tuple[int, int, int, int], x: tuple[float, float], y: tuple[float, float]) -> None:
         self.box, self.ends = box, (x, y)

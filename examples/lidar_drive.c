@@ -7,8 +7,8 @@
  * point has its range, firing, beam, label (the enum below) and frame.
  *
  * Reference: at the begin of each turn the level beam ahead measures how far the car is from the house that ends the
- * street, and one 15 degrees down 1.9 m / sin(15 degrees). The program exits with 0 only where each differs by less
- * than 0.1 mm. */
+ * street. A beam 15 degrees down measures 1.9 m / sin(15 degrees). The program exits with 0 only where each differs by
+ * less than 0.1 mm. */
 #include <slabcast.h>
 #include <stdio.h>
 #include <stdlib.h>

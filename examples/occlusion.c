@@ -7,7 +7,7 @@
  *
  * Reference: the floor at distance d from the ball's middle sees all but 1 / d^3 of the light, which is the ball's form
  * factor. The ball sees (1 + n.z) / 2 of it, where n is its normal. Over the pixels the mean of the open share and that
- * of this formula differ by less than 0.001, and pixel by pixel they differ by less than 0.015 on average. */
+ * of this formula differ by less than 0.001. Pixel by pixel they differ by less than 0.015 on average. */
 #include <math.h>
 #include <slabcast_cl.h>
 #include <stdio.h>

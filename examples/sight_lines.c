@@ -3,8 +3,8 @@
  *   sight_lines seen.ply [SIDE [HEIGHTS]]
  *
  * HEIGHTS has SIDE x SIDE heights in metres, float32, row by row and 30 m apart; without it the terrain is made here.
- * A line goes from the top of each mast that is tried to the eyes of somebody on each place of the ground. seen.ply is
- * the terrain, in the colour of the first mast that a place sees. */
+ * A line goes from the top of each mast that is tried to the eyes of somebody on each place of the ground. The file
+ * seen.ply is the terrain, in the colour of the first mast that a place sees. */
 #include <slabcast.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Scenes that change, step by step, in every way that the API has, and the same scene made anew from nothing at any
- * step: what casts answer on the one they must answer on the other. */
+ * step. Casts on both must have the same answers. */
 #ifndef SLABCAST_SETS_MOVING_H
 #define SLABCAST_SETS_MOVING_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # card.sh BUILD FLIP_LAYER CUDA_FOLDER: a dry run of bench/card.sh on a CPU that shows itself as a GPU, and on a libcuda
-# without a card; a driver that answers wrongly gets no figures. And bench_ptx on the libcuda.so.1 of CUDA_FOLDER, whose
+# without a card. A driver that answers wrongly gets no figures. And bench_ptx on the libcuda.so.1 of CUDA_FOLDER, whose
 # wrong bit it must notice.
 set -euo pipefail
 

@@ -291,7 +291,7 @@ ratio() {
 
 # ---- the three uses ----
 
-# at_once COMMAND...: with each of the chosen runtimes, as many at once as there are cores; what it found is in
+# at_once COMMAND...: with each of the chosen runtimes, as many at once as there are cores. Its finds are in
 # $work/RUNTIME/found: rays of verify, rays of casts, and how many answers or casts were wrong.
 at_once() {
   local name running=0

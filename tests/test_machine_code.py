@@ -5,8 +5,8 @@ import unittest
 
 import machine_code
 
-# A loop of rays (from .L_x_4 on), in it one of rounds (.L_x_0): a visit of a node, which pops or not (.L_x_3), with a
-# loop of its own (.L_x_1), and a way around it to a triangle (.L_x_2). Behind all a function.
+# A loop of rays (from .L_x_4 on) contains one of rounds (.L_x_0). A round visits a node, which pops or not (.L_x_3),
+# with a loop of its own (.L_x_1). There is a way around it to a triangle (.L_x_2). Behind all a function.
 NVIDIA = """
 ptxas info    : Function properties for compressed
     544 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads

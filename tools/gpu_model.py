@@ -4,7 +4,7 @@
     gpu_model.py MACHINE_CODE DIVERGENCE     prints it
 
 A warp executes the steps that DIVERGENCE has (bench_divergence), each as many instructions as MACHINE_CODE has of it
-(machine_code.py), and all that the kernel has besides once. docs/gpu_tuning.md has the formula and its limits.
+(machine_code.py). It executes the kernel's other instructions once. docs/gpu_tuning.md has the formula and its limits.
 """
 
 from __future__ import annotations

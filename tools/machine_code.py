@@ -225,8 +225,8 @@ def parts_of_round(graph: Graph, first: int, triangles: bool) -> dict[str, list[
     """A round of the compressed traversal: the visit of a node, which lanes with leaves left pass over, and the rest.
 
     The visit is what lies behind a block that every way to the read of the node leads through, but not every way to a
-    triangle's bounds. Where all are triangles the rest is up to the rounded edge functions, which most triangles end
-    at, and exact what lies behind them: behind the block that reads the vertices.
+    triangle's bounds. Where all are triangles, `rest` has the instructions up to the rounded edge functions, which most
+    triangles end at. `exact` has the instructions behind them: behind the block that reads the vertices.
     """
     blocks = graph.own_blocks(first)
     counted = {block: counts(graph.blocks[block]) for block in blocks}

@@ -3,9 +3,9 @@
  *   mask form(const form_ray *, GLOBAL const float *block, float limit, real *t)
  *
  * the lanes that it takes for hit with t_min <= t <= limit, and t there: where a box is entered, not before t_min. They
- * are written from the papers' formulas, in the lane type of lanes.h, so that all run at the device's width; what a
- * paper computes once a ray is in form_ray. Those that use the frame count t in lengths of its direction, the others in
- * lengths of the caller's: the same for directions whose largest component lies in [1, 2). */
+ * are written from the papers' formulas, in the lane type of lanes.h, so that all run at the device's width. form_ray
+ * has the values that a paper computes once a ray. Those that use the frame count t in lengths of its direction, the
+ * others in lengths of the caller's: the same for directions whose largest component lies in [1, 2). */
 #ifndef FORM_H
 #define FORM_H
 

@@ -230,9 +230,9 @@ INLINE mask form_center(const form_ray *ray, GLOBAL const float *block, float li
   return enter <= leave;
 }
 
-/* Majercik, Crassin, Shirley, McGuire 2018, "A ray-box intersection algorithm and efficient dynamic voxel rendering":
- * the planes of the three faces that look at the origin (from inside, the three others), and whether the ray meets one
- * of them within its face, exclusively. */
+/* Majercik, Crassin, Shirley, McGuire 2018, "A ray-box intersection algorithm and efficient dynamic voxel rendering".
+ * It takes the planes of the three faces that look at the origin (from inside, the three others). It tests whether the
+ * ray meets one of them within its face, exclusively. */
 INLINE mask form_front_faces(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
   real from[3], size[3];
   mask outside = (mask)(0), met = (mask)(0);
@@ -279,7 +279,7 @@ INLINE mask form_separating_axes(const form_ray *ray, GLOBAL const float *block,
 /* ---- ours ---- */
 
 /* kernels/maths/box.h: signs, inclusive, the far end widened by 2^-21, which is proved to lose no box that the exact
- * ray touches; before it a reject, 12 operations and 6 min/max, which most boxes do not pass. */
+ * ray touches. Before it comes a reject, 12 operations and 6 min/max, which most boxes do not pass. */
 INLINE mask form_ours_box(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
   if (ray->frame.state != RAY_LIVE) return (mask)(0);
   return box_surface(&ray->frame, block, limit, SLAB_CULL_NONE, t);

@@ -194,8 +194,8 @@ INLINE mask form_volumes(const form_ray *ray, GLOBAL const float *block, float l
   return met & form_in_range(ray, limit, *t);
 }
 
-/* The same through each edge and twice its middle, with a tolerance of 2^-23 of the volumes' sum: the robust mode of
- * Embree 3 and 4, after Davidovic, Engelhardt, Georgiev, Slusallek, Dachsbacher 2012, "3D rasterization". */
+/* The same through each edge and twice its middle, with a tolerance of 2^-23 of the volumes' sum. This is the robust
+ * mode of Embree 3 and 4, after Davidovic, Engelhardt, Georgiev, Slusallek, Dachsbacher 2012, "3D rasterization". */
 INLINE real form_edge_volume(form_vector d, form_vector from, form_vector to) {
   form_vector middle;
   middle.x = from.x + to.x;

@@ -142,8 +142,8 @@ UNIT = 2.0**-24
 
 
 def cast_at_edge(count):
-    """Rays at the lower edge of a triangle 1000 long, y = 0: how far beyond it they pass, in UNITs of its longest side,
-    computed in higher precision, and whether they hit."""
+    """Rays at the lower edge of a triangle 1000 long, y = 0. The results are how far beyond it they pass, in UNITs of
+    its longest side, computed in higher precision, and whether they hit."""
     random = np.random.default_rng(20260101)
     corners = np.array([[0.125, 0, 0], [1000, 0, 0.3], [333, 1, 0]], np.float32)
     scene = slabcast.Scene()

@@ -1,5 +1,5 @@
-/* Coordinates in double: a scene far from 0, whatever it holds and however it came to that, answers bit by bit as the
- * same scene near 0; rays from far away hit within what float tells of the scene's own size. */
+/* Coordinates in double: a scene far from 0 answers bit by bit as the same scene near 0, whatever it holds and however
+ * it came to that. Rays from far away hit within the accuracy of float for the scene's own size. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Instances: whatever stands in whatever, the answers are those of the CPU reference, bit by bit, and the same for
- * every quality of every BVH; transforms that are exact keep a model's own bits; what is refused changes nothing. */
+/* Instances. In any nesting the answers are those of the CPU reference, bit by bit, and the same for every quality of
+ * every BVH. Exact transforms keep a model's own bits. A refused call changes nothing. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -456,8 +456,8 @@ static void instances_look_like_copies(void **state) {
   slab_scene_destroy(model);
 }
 
-/* What a model 1e5 from its own origin has at its border is hit by rays that a ray's rounding in the model's space,
- * 0.004 there, moves onto it: its gate has room for that. Only the oracle can tell, since it has no gates. */
+/* A model's surface at its border, 1e5 from its origin, is hit by rays that rounding in the model's space, 0.004 there,
+ * moves onto it. The model's gate has room for that. Only the oracle can tell, since it has no gates. */
 static void borders_far_from_a_models_origin_are_hit(void **state) {
   const float c = 0.8660254f, s = 0.5f, far = 1e5f;
   const float m[12] = {1, 0, 0, -far, 0, c, -s, -c * far, 0, s, c, -s * far};

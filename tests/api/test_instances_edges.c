@@ -1,4 +1,4 @@
-/* Where instances meet at an edge of the contract: hits of equal t in instances that stand in one place, models that
+/* Where instances meet at an edge of the contract. They have hits of equal t in instances at one place, models that
  * overlap, and rays from so far that the gate alone decides. Every traversal and layout gives the same bits, which are
  * those of the CPU reference, and what can be known beforehand is. */
 #include <math.h>
@@ -336,8 +336,8 @@ static void models_that_overlap_are_all_counted(void **state) {
 
 /* ---- rays from afar ---- */
 
-/* x of the tile is x - 256 z. So a ray's way there is rounded to some 2^8 u of its length, where the gate, which the
- * tile in z = 0 makes no larger, is widened by 2^3 u. */
+/* x of the tile is x - 256 z. So a ray's way there is rounded to some 2^8 u of its length. The gate, which the tile in
+ * z = 0 makes no larger, is widened by 2^3 u. */
 enum { SHEAR = 256 };
 static const float sheared[12] = {1, 0, SHEAR, 0.3f, 0, 1, 0, 0.7f, 0, 0, 1, 0.1f};
 

@@ -1,5 +1,5 @@
-/* Closest points by closed forms: every kind of primitive from outside, inside and its border, ties, masks, radii, what
- * is invalid or void, extremes, instances, scenes that change or are packed, and every refusal. */
+/* Closest points by closed forms: every kind of primitive from outside, inside and its border. Also ties, masks, radii,
+ * invalid and void geometry, extremes, instances, scenes that change or are packed, and every refusal. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Closest points of adversarial scenes: every layout, build quality and number of lanes answers as brute force does,
- * bit by bit, and each answer is held by the CPU reference and the oracle. */
+/* Closest points of adversarial scenes. Every layout, build quality and number of lanes answers as brute force does,
+ * bit by bit. The CPU reference and the oracle check each answer. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

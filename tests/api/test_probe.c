@@ -170,7 +170,7 @@ static void assert_says(const char *name, const char *part) {
 }
 
 /* All on one context of the caller: PoCL reads its library of built-in functions for each context that compiles, which
- * takes half a second. lies_are_remembered opens the library's own contexts on a device that lies. */
+ * takes half a second. The test lies_are_remembered opens the library's own contexts on a device that lies. */
 static void device_that_computes_wrongly_is_refused(void **state) {
   const liar *l = *state;
   cl_device_id id = opencl_device();

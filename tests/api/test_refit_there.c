@@ -1,5 +1,5 @@
-/* Refits on a device, of vertices that are in its buffers: nodes and blocks have the bits that the host's refit writes,
- * and what a device cannot refit the host does. */
+/* Refits on a device, of vertices that are in its buffers. Nodes and blocks have the bits that the host's refit writes.
+ * Where a device cannot refit, the host does. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>

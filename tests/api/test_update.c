@@ -1,5 +1,5 @@
-/* Scenes that change after their commit: whatever is updated, disabled, removed and added, and whether the BVH is
- * refitted or built, the answers are those of a scene that was made anew. */
+/* Scenes that change after their commit. The answers are those of a scene that was made anew, whatever is updated,
+ * disabled, removed and added, and whether the BVH is refitted or built. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,8 +309,8 @@ static void assert_models_follow(slab_context *context, uint32_t n) {
   slab_scene_destroy(model);
 }
 
-/* A refit finds arrays of its size that an older build filled, in which the model lies elsewhere: the scene's own
- * blocks took more, and what follows those of models is rounded up. That is so of some models alone. */
+/* A refit finds arrays of its size that an older build filled, in which the model lies elsewhere. The scene's own
+ * blocks took more, and the part behind those of models is rounded up. That is so of some models alone. */
 static void refits_after_another_build_have_its_models(void **state) {
   (void)state;
   const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};

@@ -1,5 +1,5 @@
-/* Worlds: what a ray or a point of one sees must be, bit by bit and by ids, what a scene of that world alone answers:
- * in every query, layout and build quality, whatever was added, moved, disabled or removed. */
+/* Worlds. A ray or a point of a world must have the answer of a scene of that world alone, bit by bit and by ids. This
+ * holds in every query, layout and build quality, after any adding, moving, disabling and removing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,9 +14,9 @@ typedef struct boxes {
 /* Them as input of the builder, while they last. */
 bvh_input boxes_input(const boxes *);
 
-/* Checks that every primitive of the input is in exactly one block of its kind, that every block and node is reached
- * once, that bounds are exactly those of their contents, that depth, occupancy and cost are as reported, that leaves
- * hold what `leaves` allows, and that children come in the order of their worth. */
+/* Checks that every primitive of the input is in exactly one block of its kind, and that every block and node is
+ * reached once. Bounds must be exactly those of their contents, and depth, occupancy and cost as reported. Leaves must
+ * hold the number that `leaves` allows, and children come in the order of their worth. */
 void assert_tree_sound(const boxes *input, const bvh *t, bvh_leaves leaves);
 
 /* Compares bit by bit. */

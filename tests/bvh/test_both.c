@@ -1,4 +1,4 @@
-/* The two BVHs of a scene, that of rays and that of collapsed triangles: together they hold every triangle that is not
+/* The two BVHs of a scene, that of rays and that of collapsed triangles. Together they hold every triangle that is not
  * void and not hidden, once, as it is now, within the bounds of all nodes above it. Rays find theirs in the first. So
  * it has to be after builds, refits and updates, in models, and of scenes that were unpacked. */
 #include <math.h>

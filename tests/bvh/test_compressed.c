@@ -1,5 +1,5 @@
-/* Compressed BVHs change no result. Scenes of every kind are cast flat and with nodes of 80 bytes, in every query
- * and option, and compared bit by bit, also with the CPU reference and through slab_enqueue. */
+/* Compressed BVHs change no result. Scenes of every kind are cast flat and with nodes of 80 bytes, in every query and
+ * option. The results are compared bit by bit, also with the CPU reference and through slab_enqueue. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Ranges of primitives that change: a commit of these alone writes what a refit of all writes, bit by bit, in two
- * snapshots that take turns; trees are mended, and built anew only where that does not help. */
+/* Ranges of primitives that change. A commit of these alone writes the same bits as a refit of all, in two snapshots
+ * that take turns. Trees are mended, and built anew only where that does not help. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

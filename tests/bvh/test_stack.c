@@ -1,5 +1,5 @@
-/* The stack that a scene needs: of each level of instances what its BVH takes, and no more, or scenes in each other
- * would not share the programs of OpenCL with those that are not. */
+/* The stack that a scene needs: of each level of instances the entries of its BVH, and no more. Otherwise scenes in
+ * each other would not share the programs of OpenCL with other scenes. */
 #include "harness.h"
 #include "sets/bvh_scenes.h"
 /* cmocka has a macro fail(). */
@@ -45,8 +45,8 @@ static void assert_stacks(slab_layout layout, uint32_t a_node, uint32_t of_insta
   slab_context_destroy(context);
 }
 
-/* Seven of a node's children wait while one is visited; so do eight instances of a block but one, the other blocks of
- * their leaf, the instances without a gate, and the end of the model: a node's room each. */
+/* Seven of a node's children wait while one is visited. So do eight instances of a block but one, the other blocks of
+ * their leaf, the instances without a gate, and the end of the model. Each takes a node's room. */
 static void wide_scenes_need_the_sum_of_their_levels(void **state) {
   (void)state;
   assert_stacks(SLAB_LAYOUT_WIDE, BVH_WIDTH - 1, 4 * (BVH_WIDTH - 1));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bad_arrays.sh MAKE_NPY: arrays that cannot be what they are taken for are refused with the file, the place and the
-# value, as rays and as primitives, and no result appears.
+# bad_arrays.sh MAKE_NPY: arrays that do not fit their purpose are refused with the file, the place and the value, as
+# rays and as primitives. No result appears.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 make_npy=$1

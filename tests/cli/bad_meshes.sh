@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bad_meshes.sh MAKE_NPY: mesh files that are damaged, wrong or too much are rejected with the file and the reason; a
-# crash of the importer is its child's and no more than that.
+# bad_meshes.sh MAKE_NPY: mesh files that are damaged, wrong or too large are rejected with the file and the reason. A
+# crash of the importer ends only its child.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 echo 0 0 0 1 0 0 >ray.txt

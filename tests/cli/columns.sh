@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# columns.sh: where a text names its columns the names decide, in any order and in the names that people use; what is
-# missing, unknown or there twice is refused by its name; marks of byte order are read or refused.
+# columns.sh: where a text names its columns the names decide, in any order and in the names that people use. Missing,
+# unknown and repeated columns are refused by their name. Marks of byte order are read or refused.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 seed=${SLABCAST_TEST_SEED:-20260101}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# demo.sh SAME_PIXELS REFERENCE: the demo's picture is the committed one, pixel by pixel, of more than a million
-# triangles and rays, and 1,000 of the rays were checked; at a tiny size fewer, with the picture on stdout.
+# demo.sh SAME_PIXELS REFERENCE: the demo's picture is the committed one, pixel by pixel. It has more than a million
+# triangles and rays, and 1,000 of the rays were checked. At a tiny size there are fewer, with the picture on stdout.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 same_pixels=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# far.sh: a scene far from 0 has the answers of the same one near 0, of every command that casts, measures or draws, and
-# its places in double; what is too far from its origin is told.
+# far.sh: a scene far from 0 has the answers of the same one near 0, of every command that casts, measures or draws. Its
+# places are in double. Geometry that is too far from its origin gets a warning.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 far_py=$(realpath "$(dirname "${BASH_SOURCE[0]}")/far.py")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # foreign_shards.sh: join refuses a shard of other inputs by its name, whether the scene, the rays or the options are
-# others, and takes shards whose inputs were only written otherwise.
+# others. It takes shards whose inputs were only written otherwise.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 slabcast rays random --builtin boxes:300 --count 1003 -o rays.npy

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# formats.sh MAKE_NPY: the same rays in npy (float32, float64), raw and text, by files, pipes and fifos, give the
-# same results, and the results hold the same numbers in every format they can be written in.
+# formats.sh MAKE_NPY: the same rays in npy (float32, float64), raw and text, by files, pipes and fifos, give the same
+# results. The results hold the same numbers in every format they can be written in.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 make_npy=$1

@@ -1,7 +1,8 @@
 """image.py VTI NPY PLY SIZE LOWER UPPER: what `slabcast near` wrote as an image of VTK is the grid that was asked for.
 
-The XML is well formed and has what VTK's format wants, the arrays are those of the npy, byte for byte, and the points
-of the ply, by their indices, are where the image has its own. SIZE, LOWER and UPPER: three numbers with commas between.
+The XML is well formed and has the elements that VTK's format wants. The arrays are those of the npy, byte for byte. The
+points of the ply, by their indices, are where the image has its own. SIZE, LOWER and UPPER: three numbers with commas
+between.
 """
 
 import ast

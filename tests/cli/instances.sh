@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# instances.sh MAKE_NPY: a mesh that stands in a scene many times: answers worked out by hand, the same from every form of
-# the transforms, the same as copies of the mesh; and what cannot be is refused with the file, the index and the value.
+# instances.sh MAKE_NPY: a mesh that stands in a scene many times. Answers are worked out by hand, the same from every
+# form of the transforms, and the same as copies of the mesh. Impossible inputs are refused with the file, the index and
+# the value.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 make_npy=$1

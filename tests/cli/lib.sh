@@ -95,7 +95,7 @@ npy_data() { tail -c "+$(($(od -An -tu2 -j8 -N2 "$1") + 11))" "$1"; }
 
 # make_row MAKE_NPY: a box, a sphere, a plane, an oriented box and a triangle in a row along x, as files and as the
 # options ${row[@]}: geometries 0 to 4. The ray from (-5, 0.5, 0.5) along x meets the triangle's back at t = 2, the box
-# from 5 to 6, the sphere from 9 to 11, the oriented box from 12.5 to 13.5 and the plane's back at 15.
+# from 5 to 6 and the sphere from 9 to 11. Then it meets the oriented box from 12.5 to 13.5 and the plane's back at 15.
 make_row() {
   echo 0 0 0 1 1 1 | "$1" f '<f4' '(1, 6)' False >box.npy
   echo 5 0.5 0.5 1 | "$1" f '<f4' '(1, 4)' False >sphere.npy

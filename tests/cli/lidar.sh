@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# lidar.sh [FLIP_LAYER]: a sensor's points and results are those that cast has of the same rays in a file, which are made
-# here by the contract's formula: single and multiple returns, turning or not, in slices, resumed after a kill. With the
-# layer: --check notices a wrong bit.
+# lidar.sh [FLIP_LAYER]: a sensor's points and results are those that cast has of the same rays in a file, which the
+# contract's formula makes here. Returns are single and multiple, turning or not, in slices, resumed after a kill. With
+# the layer: --check notices a wrong bit.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 tool=$(dirname "${BASH_SOURCE[0]}")/lidar.py

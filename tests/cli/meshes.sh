@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# meshes.sh: one mesh, written in every format, gives the same hits; faces are counted in file order whatever groups and
-# materials they stand in; larger faces are split; scenes mix any number of meshes.
+# meshes.sh: one mesh, written in every format, gives the same hits. Faces are counted in file order, in any groups and
+# materials. Larger faces are split, and scenes mix any number of meshes.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 

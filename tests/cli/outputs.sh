@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# outputs.sh: places that cannot be written to, full ones and files past a limit: code 1, the name and the reason, nothing
-# partial, and what was there before stays.
+# outputs.sh: outputs that cannot be written to, full ones and files past a limit. The code is 1, with the name and the
+# reason. Nothing is partial, and an older file stays.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 scene=(--builtin boxes:3)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# parts.sh: groups, objects and nodes of mesh files are geometries with names; masks go by name; what stands in several
-# places is an instance; --one-geometry gives the answers of one mesh; units, axes and invalid faces are told.
+# parts.sh: groups, objects and nodes of mesh files are geometries with names. Masks go by name. A part at several
+# places is an instance. --one-geometry gives the answers of one mesh. Units, axes and invalid faces are reported.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# points.sh: results in PLY are the hits of the same results in csv, as points: every query with a t, in 2D, in slices,
-# of no hit, one and many blocks. Names of geometries stand in the header, whatever they hold.
+# points.sh: results in PLY are the hits of the same results in csv, as points. Every query with a t is tried, in 2D, in
+# slices, of no hit, one and many blocks. Names of geometries stand in the header, whatever they hold.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 points=$(dirname "${BASH_SOURCE[0]}")/points.py

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# progress.sh FAILING_LAYER: on a terminal a long cast shows rays, their rate, the share done and the time left, which
-# never go back although --query all casts each ray twice; and, until its first answers are there, that kernels are
-# compiled on a first run. Elsewhere nothing.
+# progress.sh FAILING_LAYER: on a terminal a long cast shows rays, their rate, the share done and the time left. These
+# never go back although --query all casts each ray twice. Until its first answers, it shows that kernels are compiled
+# on a first run. Elsewhere nothing.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 failing=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rays.sh: the sets of rays: as many as asked, the same bytes for the same options, framed by the scene; and the way
-# they are meant to be used, as a pipe into cast.
+# rays.sh: the sets of rays: as many as asked, the same bytes for the same options, framed by the scene. They are also
+# used as they are meant to be, as a pipe into cast.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 scene=(--builtin city:50)
@@ -55,6 +55,7 @@ for source in city:50 torus:500 spheres:50; do
 done
 
 # The default camera looks at the middle of a scene of any size at any place, and sees it.
+#
 # framed X,Y,Z SIZE SOURCE...: the middle and the size of its bounds. The ray's bits are read, as text rounds them.
 framed() {
   local middle=$1 size=$2

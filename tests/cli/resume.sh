@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # resume.sh: --resume goes on from a FILE.part of every query in every format to the bytes of a cast that nothing
-# interrupted, wherever it was cut; a part of another cast is refused.
+# interrupted. The cut may be anywhere. A part of another cast is refused.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 # More rays than the 65,536 that are cast again and compared; some hit several boxes, some none.

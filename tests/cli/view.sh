@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# view.sh MAKE_NPY: what points see of sky, sun and each other: values that geometry gives in closed form, matrices by
-# hand, every format, slices, parts that go on, and --check.
+# view.sh MAKE_NPY: the views of points: sky, sun and each other. Values have closed forms from geometry; matrices are
+# made by hand. Every format, slices, parts that go on, and --check are tried.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 clouds=$(dirname "${BASH_SOURCE[0]}")/clouds.py make_npy=$1
@@ -31,8 +31,8 @@ if ((native)); then
   view --boxes court.txt --points middle.txt --sky tregenza | near 0.03 "$court"
   view --boxes court.txt --points middle.txt --sky reinhart | near 0.015 "$court"
 
-  # On the ground cos(atan(2 h / w)); on a wall, whose far end is hidden up to an angle, (1 - sin) / 2; on a roof 1, at the
-  # same height but tilted by 60 degrees (1 + cos) / 2.
+  # On the ground cos(atan(2 h / w)). On a wall, whose far end is hidden up to an angle, (1 - sin) / 2. On a roof 1; at
+  # the same height but tilted by 60 degrees (1 + cos) / 2.
   printf '%s\n' "-50 -1e4 0 0 1e4 10" "10 -1e4 0 50 1e4 10" >street.txt
   cat >street.csv <<'END'
 x,y,z,nx,ny,nz

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The PTX of slabcast-cuda, and the machine code that NVIDIA's assembler makes of it: gate.sh FOLDER [share | all | update].
-# FOLDER: cuda/ of a build. Of all PTX nothing is approximate, flushes subnormal numbers, is not there or may be
-# contracted: an addition, subtraction or product without .rn may become part of an fma that the source lacks. Of the
-# share, or of all, registers, bytes spilt and instructions are held against machine_code.txt: 5 % more fail. Cards before
-# compute capability 7.5 are known to an older assembler, whose machine code nothing reads any more: they have no
-# instructions there.
+# FOLDER: cuda/ of a build. No PTX is approximate, flushes subnormal numbers, is missing or may be contracted. An
+# addition, subtraction or product without .rn may become part of an fma that the source lacks. Of the share, or of all,
+# registers, bytes spilt and instructions are held against machine_code.txt: 5 % more fail. Cards before compute
+# capability 7.5 are known to an older assembler, whose machine code nothing reads any more: they have no instructions
+# there.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

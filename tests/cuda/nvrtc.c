@@ -1,8 +1,8 @@
 /* A libnvrtc.so.12 without CUDA: it compiles CUDA C++ for this processor (host_cuda.h). What it calls machine code is a
  * library after a line that tells its size; the stand-in of libcuda loads it.
  *
- * A call with a handle that is none, or a compile without --fmad=false or with an architecture that it does not have,
- * ends the process with a line that says so.
+ * A call with an invalid handle ends the process with a line that says so. So does a compile without --fmad=false or
+ * with an architecture that it does not have.
  *
  *   SLAB_NVRTC_STRIKE=N   the Nth call of a program's making that can fail does, as if memory were short */
 #include <stdarg.h>

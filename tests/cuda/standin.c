@@ -1,11 +1,12 @@
 /* A libcuda.so.1 without a card. Its kernels are those of slabcast-cuda, of the same text and the same dialect
- * (kernels/lanes/ptx.h), compiled for this processor; a module is known by the first line of its PTX. Kernels of the
+ * (kernels/lanes/ptx.h), compiled for this processor. It knows a module by the first line of its PTX. Kernels of the
  * user's are in libraries that the stand-in of NVRTC makes (nvrtc.c); what NVRTC itself makes is kept, and not run.
  *
- * It holds callers to the interface: a context that is not current, a handle that was released, bytes outside of an
- * allocation, parameters that the PTX does not declare and a group that a kernel does not allow end the process with a
- * line that says so. So do calls before cuInit, and in a process that was forked after it: no other than cuInit, which
- * fails there. What is not released by the end is told, and the exit code is 1.
+ * It holds callers to the interface; a violation ends the process with a line that says so. Violations are a context
+ * that is not current, a handle that was released, bytes outside of an allocation, parameters that the PTX does not
+ * declare, and a group that a kernel does not allow. So are calls before cuInit. In a process that was forked after it
+ * so are all calls but cuInit, which fails there. Objects that are not released by the end are reported, and the exit
+ * code is 1.
  *
  *   SLAB_CUDA_CARDS=N     cards; default 1. CUDA_VISIBLE_DEVICES chooses among them
  *   SLAB_CUDA_MEMORY=B    bytes of a card; default 1 GiB

@@ -1,5 +1,5 @@
-/* Arrays of the host that the caller has registered with CUDA: each chunk whose part lies in one registration is copied
- * as it is, every other passes through pinned memory of the library's, and the bits are the same. The stand-in refuses
+/* Arrays of the host that the caller has registered with CUDA. Each chunk whose part lies in one registration is copied
+ * as it is. Every other passes through pinned memory of the library's, and the bits are the same. The stand-in refuses
  * copies that leave a registration, and ends the process where one is taken back under a copy. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* slabcast_device.h in CUDA C++, on the stand-ins: kernels that trace rays themselves get the bits of a cast.
- * test_trace_cuda without: where there is no NVRTC. test_trace_cuda compiled: with NVIDIA's own, whose code the
+ * `test_trace_cuda without`: where there is no NVRTC. `test_trace_cuda compiled`: with NVIDIA's own, whose code the
  * stand-in does not run. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The updates of slabcast_cuda.h on the stand-in: geometry and transforms from device memory give the bits of those
- * from host arrays, the card refits what it can, no other stream is waited for, and what is wrong is refused by name
- * with nothing changed. */
+/* The updates of slabcast_cuda.h on the stand-in. Geometry and transforms from device memory give the bits of those
+ * from host arrays. The card refits where it can, and no other stream is waited for. Wrong arguments are refused by
+ * name with nothing changed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

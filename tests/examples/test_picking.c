@@ -6,7 +6,7 @@
 
 enum { BOXES = 300, CLICKS = 200, BOX_OF_NONE = -1 };
 
-/* The box that a ray enters first, and where and by which face; `margin` is by how much it is the first, and by how
+/* The box that a ray enters first, and where and by which face. `margin` is by how much it is the first, and by how
  * much it is met at all. */
 typedef struct first {
   int box, face;

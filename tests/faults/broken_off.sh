@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# broken_off.sh: casts that cannot come to their end: a device that is lost, a disk that is full, a file past its limit, a
-# place that is read-only, rays that are cut off meanwhile. Each ends with code 1, names what happened and how far it
-# came; an older result stays, nothing partial looks finished, and --resume goes on to the bytes of an undisturbed cast.
-# It runs under the failing layer.
+# broken_off.sh: casts that cannot come to their end. Causes are a device that is lost, a disk that is full, a file past
+# its limit, a place that is read-only, and rays that are cut off meanwhile. Each ends with code 1, names what happened
+# and how far it came. An older result stays, nothing partial looks finished, and --resume goes on to the bytes of an
+# undisturbed cast. It runs under the failing layer.
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
 count=1400000 batch=1048576 # one batch and a rest

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# complete.sh LIBRARY FAILING_LAYER SWEEP FLIPS SLABCAST_FAULTY: nothing is left out of the sweeps. Every OpenCL function that
-# the library calls can fail, every call of the public header and every command of the program is struck, and without
-# its layer no sweep passes.
+# complete.sh LIBRARY FAILING_LAYER SWEEP FLIPS SLABCAST_FAULTY: nothing is left out of the sweeps. Every OpenCL
+# function that the library calls can fail. Every call of the public header and every command of the program is struck,
+# and without its layer no sweep passes.
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
 library=$1 layer=$2 sweep=$3 flips=$4 faulty=$5

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# killed.sh [ROUNDS] [SEED]: casts to a file that are killed, or interrupted, at random moments leave under the final
-# name nothing, what was there before, or the whole; --resume, however often it is killed in turn, comes to the bytes of
+# killed.sh [ROUNDS] [SEED]: casts to a file that are killed, or interrupted, at random moments. Under the final name
+# they leave nothing, the older file, or the whole. --resume, however often it is killed in turn, comes to the bytes of
 # a run that nothing disturbed.
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
@@ -120,8 +120,8 @@ go_on() {
 }
 
 kills=0 resumed=0 rows_resumed=0
-# Random moments may all be early or late, where a driver takes longer to load than this to cast: some rows of one size
-# have to be gone on with, or who goes on from the wrong one is not seen. Further rounds wait for rows.
+# Random moments may all be early or late, where a driver takes longer to load than this to cast. Some rows of one size
+# must be resumed, or the test does not see a program that resumes at the wrong one. Further rounds wait for rows.
 for ((round = 0; round < rounds || (rows_resumed == 0 && round < 5 * rounds); round++)); do
   k=$((round % ${#options[@]})) out=out.${formats[round % ${#options[@]}]}
   remove "$out"

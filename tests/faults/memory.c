@@ -1,5 +1,5 @@
 /* Host memory and threads that fail on request. The linker sends every allocation and every new thread of our own
- * objects here (--wrap), and no others: a driver's compiler aborts when it has no memory, which would test nothing of
+ * objects here (--wrap), and no others. A driver's compiler aborts when it has no memory, which would test nothing of
  * ours.
  *
  * A test in the same process sets faults with memory_arm and memory_disarm, or threads_arm and threads_disarm. A

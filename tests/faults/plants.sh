@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# plants.sh [NAME...]: plants the faults of the folder plants, one at a time, in a copy of the tree, and shows that the
-# check which is there for it goes red and says why. Without any fault all of them are green.
+# plants.sh [NAME...]: plants the faults of the folder plants, one at a time, in a copy of the tree. It shows that the
+# check for each fault goes red and says why. Without any fault all of them are green.
 #
 #   plants.sh --check   only that every fault can still be planted
 #

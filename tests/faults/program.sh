@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # program.sh opencl|memory SLABCAST_FAULTY [SAMPLES|all]: every command of the program, struck by faults.
 #
-# A fault is the Nth OpenCL call or the Nth allocation that fails: alone, with all later calls of that function, with all
-# that follow, or, of a kernel, while it runs. The program then ends with an exit code that is not 0, says on stderr what
-# failed, and leaves no file but whole ones, no OpenCL object and no memory. It runs under the counting and the failing
-# layer (OPENCL_LAYERS), whose reports must be there. SAMPLES: faults of each mode and command, spread evenly; all: each
-# one, but of verify every 3rd and of bench every 7th, which make the same calls some hundred times.
+# A fault is the Nth OpenCL call or the Nth allocation that fails. It fails alone, with all later calls of that
+# function, with all that follow, or, of a kernel, while it runs. The program then ends with an exit code that is not 0,
+# says on stderr what failed, and leaves no file but whole ones, no OpenCL object and no memory. It runs under the
+# counting and the failing layer (OPENCL_LAYERS), whose reports must be there. SAMPLES: faults of each mode and command,
+# spread evenly. all: each one, but of verify every 3rd and of bench every 7th, which make the same calls some hundred
+# times.
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
 kind=$1 faulty=$2 samples=${3:-2}

@@ -136,9 +136,9 @@ void fuzz_points(slab_scene *scene, slab_scene *twin, const slab_ray *rays, size
 
 /* ---- contexts ---- */
 
-/* Five rays per launch, so that a cast takes several; without launches, as the processor casts few rays; and by the
- * kernels that a C compiler makes, which see what it has of sanitizers, in either layout. OpenCL has the first alone:
- * the others would be more programs to build. */
+/* Five rays per launch, so that a cast takes several; without launches, as the processor casts few rays. Also by the
+ * kernels that a C compiler makes, which have its sanitizers, in either layout. OpenCL has the first alone: the others
+ * would be more programs to build. */
 #ifndef FUZZ_MESHES
 static const slab_context_options kinds[] = {
     {.launch_rays = 5}, {0}, {.lane_width = 1}, {.lane_width = 1, .layout = SLAB_LAYOUT_COMPRESSED, .launch_rays = 5}};

@@ -35,7 +35,7 @@ typedef struct fuzz_own {
   slab_short_hit after[FUZZ_OWN_RAYS]; /* at or beside a hit of the ray, or anywhere; t may be NaN */
 } fuzz_own;
 
-/* Gives n rays masks, hits to begin after, both or neither; always neither where the input does not end with the byte
+/* Gives n rays masks, hits to begin after, both or neither. It is neither where the input does not end with the byte
  * 0xFF, so that inputs of the corpus stay the calls that they were. Returns whether the library has to take them
  * together with the other options. */
 bool fuzz_own_read(fuzz_bytes *, fuzz_own *, slab_scene *, slab_query, const slab_ray *, size_t n, slab_cast_options *);

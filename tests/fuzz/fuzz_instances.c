@@ -1,5 +1,5 @@
 /* Sequences of calls on scenes that stand in each other. The bytes select scenes, calls and arguments, in any order,
- * valid or not. Each call must return the status that its place in the sequence requires, each result must equal the
+ * valid or not. Each call must return the status that its place in the sequence requires. Each result must equal the
  * CPU reference's, must not be wrong by the oracle, and must be that of the scene packed and unpacked. */
 #include <stdio.h>
 #include <stdlib.h>

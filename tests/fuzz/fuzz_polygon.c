@@ -7,8 +7,8 @@
 
 enum { CORNERS_MAX = 48 };
 
-/* Wherever the corners are, the result must be a triangulation: every side of the polygon is a side of one triangle,
- * and every other side is shared by two triangles that traverse it in opposite directions. */
+/* Wherever the corners are, the result must be a triangulation: every side of the polygon is a side of one triangle.
+ * Every other side is shared by two triangles that traverse it in opposite directions. */
 static void is_triangulation(const uint32_t *triangles, size_t n) {
   static int sides[CORNERS_MAX][CORNERS_MAX];
   memset(sides, 0, sizeof sides);

@@ -1,7 +1,7 @@
 /* Sequences of calls of the scene API. The bytes select calls and arguments, in any order, valid or not. Each call
- * must return the status that its place in the sequence requires. Each result must equal the CPU reference's, must not
- * be wrong by the oracle, and must equal that of a scene that was made anew of what the last commit saw. Origins of
- * rays that were cast are then points, of which the closest are asked.
+ * must return the status that its place in the sequence requires. Each result must equal the CPU reference's and must
+ * not be wrong by the oracle. It must also equal that of a scene that was made anew from the state of the last commit.
+ * Origins of rays that were cast are then points, of which the closest are asked.
  *
  * FUZZ_MESHES: the sequences of another target, of meshes in compressed BVHs, of which most updates come from buffers
  * of the scene's OpenCL context. So the device refits. They do not ask the oracle, which knows nothing of that. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD NAME LIMIT: fuzzes one target of a build with SLABCAST_FUZZ, from its corpus and from what earlier runs
-# found, and says how many executions that were, and how fast. LIMIT: seconds, or executions as in 1000000x.
-# Exit code 1 on a finding, which lies in BUILD/fuzz/NAME then.
+# run.sh BUILD NAME LIMIT: fuzzes one target of a build with SLABCAST_FUZZ, from its corpus and from the finds of
+# earlier runs. It says how many executions that were, and how fast. LIMIT: seconds, or executions as in 1000000x. Exit
+# code 1 on a finding, which lies in BUILD/fuzz/NAME then.
 #   run.sh BUILD NAME   says only what the last run of this program came to; nothing where it was broken off
 set -euo pipefail
 

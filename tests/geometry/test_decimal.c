@@ -1,5 +1,5 @@
-/* The reader of decimals: its doubles and floats beside those of the C library, and at the digits where floats are
- * decided, which are made so that the answer is known. */
+/* The reader of decimals. Its doubles and floats are compared with those of the C library. At the digits where floats
+ * are decided, numbers are made so that the answer is known. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

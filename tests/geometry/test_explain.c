@@ -1,5 +1,5 @@
-/* slab_explain answers what casts answer, bit by bit: every ray of the hazardous sets against every primitive, compared
- * with the list of all hits and the interval of a cast on the device. The steps lead to that answer. */
+/* slab_explain answers as casts do, bit by bit. Every ray of the hazardous sets meets every primitive. The answer is
+ * compared with the list of all hits and the interval of a cast on the device. The steps lead to that answer. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

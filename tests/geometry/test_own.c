@@ -1,6 +1,6 @@
-/* Masks and hits to begin after of rays' own. Masks must equal a cast for each value. What follows a hit must be the
- * rest of what slab_all lists of the ray: in every query, layout and build quality, through instances, with coincident
- * surfaces, and from one hit to the next, which is a walk along the ray. */
+/* Masks and hits to begin after of rays' own. Masks must equal a cast for each value. The hits after a hit must be the
+ * rest of those that slab_all lists of the ray. This holds in every query, layout and build quality, through instances
+ * and with coincident surfaces. From one hit to the next it is a walk along the ray. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

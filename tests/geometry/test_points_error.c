@@ -1,5 +1,5 @@
-/* How far off distances of triangles are, in units of 2^-24 of the largest distance of a corner: needles, far and tiny
- * ones, and points on, beside and away from them. The contract's bound holds. */
+/* How far off distances of triangles are, in units of 2^-24 of the largest distance of a corner. Triangles are needles,
+ * far and tiny ones; points are on, beside and away from them. The contract's bound holds. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -148,8 +148,8 @@ static void pairs_equal_intervals(void **state) {
     }
 }
 
-/* A narrower range keeps the hits in it: the closest hit of [t, inf) in a scene of planes and triangles is the first
- * of all hits with t_i >= t, bit by bit. */
+/* A narrower range keeps the hits in it. The closest hit of [t, inf) in a scene of planes and triangles is the first of
+ * all hits with t_i >= t, bit by bit. */
 static void range_only_filters_planes_and_triangles(void **state) {
   enum { N = 400, SCENES = 10 };
   random_state r = harness_seeded("range_only_filters_planes_and_triangles");

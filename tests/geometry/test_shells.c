@@ -202,8 +202,8 @@ typedef double vec[3];
 
 static double dot(const vec a, const vec b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* Whether the triangle is so large, as seen along the ray, that no rounding can move the ray to another: its height
- * over its longest side against 16 u of the distance, for the rounding of direction and shear. */
+/* Whether the triangle is so large, as seen along the ray, that no rounding can move the ray to another. Its height
+ * over its longest side is compared with 16 u of the distance, for the rounding of direction and shear. */
 static bool is_clear(const slab_ray *ray, const vec normal, double side, double distance) {
   const vec d = {(double)ray->direction[0], (double)ray->direction[1], (double)ray->direction[2]};
   const double slant = fabs(dot(d, normal)) / sqrt(dot(d, d));

@@ -125,8 +125,8 @@ static void thin_rooms_are_right(void **state) {
 
 /* Two or three long edges lie 1e-6 apart, and the ray is aimed to within 1e-6. From a distance of 1 to 3, a vertex
  * in shear space has an error of u (|X| + 2 |S Z| + |x|), about 2e-7. The sign of each edge is undecided that far to
- * either side: about 8e-7 of the 3e-6 over which the rays are spread, and less where a miss is certain for other
- * reasons. Measured: 13.4 % and 16.1 %. */
+ * either side. That is about 8e-7 of the 3e-6 over which the rays are spread, and less where a miss is certain for
+ * other reasons. Measured: 13.4 % and 16.1 %. */
 #define NEEDLES_CAP 0.2
 
 static void needles_are_right(void **state) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run-counted.sh LAYER PROGRAM [ARGUMENT...]
-# Runs a program under the counting layer; fails when it fails, when the layer was
-# not there (the loader ignores a wrong path in silence), or when objects leak.
+# Runs a program under the counting layer. It fails when the program fails, when the layer was not there (the loader
+# ignores a wrong path in silence), or when objects leak.
 set -eu
 layer=$1
 shift

@@ -1,5 +1,5 @@
-/* Formats that the import library reads: coordinates are the file's own, with what the file says of its axis and unit;
- * what is lost is refused, and what is only about materials and cameras is not. */
+/* Formats that the import library reads. Coordinates are the file's own, with the axis and the unit that the file
+ * states. Losses are refused, but not those that are only about materials and cameras. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

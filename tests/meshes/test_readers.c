@@ -1,5 +1,5 @@
 /* The program's own readers of mesh files. Meshes made at random are written in every way that a format has, and must
- * come back corner by corner; files of single kinds have right values or reasons by hand. */
+ * come back corner by corner. Files of single kinds have right values or reasons by hand. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

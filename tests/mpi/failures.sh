@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# failures.sh MPIRUN SLABCAST_MPI SLOW_LAYER FLIP_LAYER: what cannot be done, or fails on one rank alone, is said once, with rank
-# and reason; the job ends with a code, and no file is there but the one that was before.
+# failures.sh MPIRUN SLABCAST_MPI SLOW_LAYER FLIP_LAYER: a failure, of all ranks or of one alone, is reported once, with
+# rank and reason. The job ends with a code, and no file is there but an older one.
 # shellcheck source=tests/mpi/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 flip_layer=$4

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# model.sh MPIRUN SLABCAST_MPI SLOW_LAYER [CASE...]: the model of docs/scaling.md against runs on a network and a file system
-# that a layer makes slow: 1, 2 and 4 ranks, each delay alone and all together. A run without delays gives what the
-# model is not about: reading the scene, casting, what this machine's own files take. Fails where a run and its
-# prediction differ by more than 15 %. Takes minutes, and wants $SLABCAST; not a test of its own.
+# model.sh MPIRUN SLABCAST_MPI SLOW_LAYER [CASE...]: compares the model of docs/scaling.md with runs on a network and a
+# file system that a layer makes slow. Runs have 1, 2 and 4 ranks, each delay alone and all together. A run without
+# delays gives what the model is not about: reading the scene, casting, what this machine's own files take. Fails where
+# a run and its prediction differ by more than 15 %. Takes minutes, and wants $SLABCAST; not a test of its own.
 # shellcheck source=tests/mpi/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 model=$(dirname "${BASH_SOURCE[0]}")/../../docs/scaling.py

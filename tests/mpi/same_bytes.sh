@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# same_bytes.sh MPIRUN SLABCAST_MPI SLOW_LAYER MAKE_NPY: any number of ranks writes the bytes of one process, whatever the query,
-# the scene, the options and the shares of the ranks.
+# same_bytes.sh MPIRUN SLABCAST_MPI SLOW_LAYER MAKE_NPY: any number of ranks writes the bytes of one process. That holds
+# for any query, scene, options and shares of the ranks.
 # shellcheck source=tests/mpi/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 

@@ -4,11 +4,11 @@
 #
 #   run.sh arm|windows share|whole
 #
-# arm: 64-bit Linux, by qemu-aarch64, at eight lanes and at one; both ways of docs/use.md, a cross gcc and clang for that
-# target. windows: x86-64, by gcc of mingw and wine, at all widths of this processor.
-# share: the tests that share.txt names. It is built with little optimisation, of kernels with none: no answer depends
-# on that. whole: every test that needs no OpenCL (native.cmake); and on Windows the program (program.sh, child.c).
-# It is a step of the proof: tests/prove.sh says what is set, and what a row is.
+# `arm`: 64-bit Linux, by qemu-aarch64, at eight lanes and at one; both ways of docs/use.md, a cross gcc and clang for
+# that target. `windows`: x86-64, by gcc of mingw and wine, at all widths of this processor. `share`: the tests
+# that share.txt names. It is built with little optimisation, of kernels with none: no answer depends on that. `whole`:
+# every test that needs no OpenCL (native.cmake); and on Windows the program (program.sh, child.c). It is a step of the
+# proof: tests/prove.sh says what is set, and what a row is.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../prove/lib.sh"
 # shellcheck source=tools/toolchain.sh

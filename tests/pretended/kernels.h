@@ -1,5 +1,5 @@
-/* Kernels of the driver that pretends: the processor's own of one lane, and those that it has none of, which are
- * compiled for these tests: refits, scenes that are cut over four buffers, and lists of hits of wide BVHs. */
+/* Kernels of the driver that pretends: the processor's own of one lane, and three that are compiled for these tests.
+ * These are refits, scenes that are cut over four buffers, and lists of hits of wide BVHs. */
 #ifndef PRETENDED_KERNELS_H
 #define PRETENDED_KERNELS_H
 

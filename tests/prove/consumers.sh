@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The library on a Debian 13 of its own that has nothing of ours: built with a compiler, CMake and OpenCL's headers and
-# loader alone, then used where OpenCL's headers are not. Needs root: packages are installed.
+# The library on a Debian 13 of its own that has nothing of ours. It is built with a compiler, CMake and OpenCL's
+# headers and loader alone, then used where OpenCL's headers are not. Needs root: packages are installed.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

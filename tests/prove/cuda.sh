@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Cards by CUDA, on the stand-in for their driver (tests/cuda): calls that fail, commands in any order, and both
-# sanitizers, for which it builds what they need of those presets.
+# sanitizers. For these it builds the parts of those presets that they need.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=tools/toolchain.sh

@@ -1,5 +1,5 @@
 /* digests LANES RAYS SEED: casts seeded rays on seeded scenes of every kind of primitive, in every query and by every
- * traversal, and prints a line for each cast with a digest of its answers. Two processors, levels or compilers agree
+ * traversal. It prints a line for each cast with a digest of its answers. Two processors, levels or compilers agree
  * where the lines do. LANES: 0 (the device's own), 1, 8 or 16. RAYS: at each set of scenes. */
 #include <inttypes.h>
 #include <stdio.h>

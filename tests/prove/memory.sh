@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every allocation that can fail, in every call of the library and every command of the program; and on the processor,
-# where threads of the library cast, every one that cannot be started.
+# Every allocation that can fail, in every call of the library and every command of the program. On the processor, where
+# threads of the library cast, also every thread that cannot be started.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tests=$PROVE_BIN/../tests

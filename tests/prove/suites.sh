@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two suites of others, written anew (docs/trust.md names their tests and ours), at their full size: natively, in every
-# layout, build quality and traversal, every query.
+# Two suites of others, written anew (docs/trust.md names their tests and ours), at their full size. They run natively,
+# in every layout, build quality and traversal, every query.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

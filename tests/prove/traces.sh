@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Kernels of the user's that trace rays: every query in every layout, flat, in a BVH and through instances, at one lane
-# and at eight, a million rays of each and more. CI asks some of them. Not under Oclgrind 21.10, which runs no such kernel
-# (docs/use.md).
+# Kernels of the user's that trace rays: every query in every layout, flat, in a BVH and through instances. They run at
+# one lane and at eight, a million rays of each and more. CI asks some of them. Not under Oclgrind 21.10, which runs no
+# such kernel (docs/use.md).
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

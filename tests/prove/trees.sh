@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Six scenes of 10,000 primitives, extremes over-represented: wide trees, FAST, DEFAULT and HIGH, each under another
-# traversal, against brute force at the device's own lane width, which answers once for all. Closest for every ray, the other
-# queries for every eighth (of a smaller run for every one); compressed trees, FAST and HIGH, get half of either, the other
-# lane widths an eighth.
+# Six scenes of 10,000 primitives, extremes over-represented. Wide trees, FAST, DEFAULT and HIGH, each under another
+# traversal, are compared with brute force at the device's own lane width, which answers once for all. Closest for every
+# ray, the other queries for every eighth (of a smaller run for every one). Compressed trees, FAST and HIGH, get half of
+# either, the other lane widths an eighth.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
