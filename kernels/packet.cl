@@ -1,11 +1,11 @@
 /* Packet traversal: LANES rays of one octant go through a wide BVH together. wide.cl traverses the same BVH ray by ray.
  *
  * The children of a node and the triangles of a leaf are first tested against the packet interval: intervals of origins
- * and reciprocals that hold all rays of a packet. What passes is tested against every ray. The ends of a product of
- * intervals are products of their ends, and rounding is monotone. So the packet interval accepts all that any of its
- * rays accepts. Rays of a second octant go through the BVH after those of the first. Packets with more octants, the
- * signs and the largest axis of a direction, are packet fallback: wide.cl casts them. So it does where the rays of a
- * packet have more hits than its log holds (SLAB_ALL).
+ * and reciprocals that hold all rays of a packet. Children and triangles that pass are tested against every ray. The
+ * ends of a product of intervals are products of their ends, and rounding is monotone. So the packet interval accepts
+ * all that any of its rays accepts. Rays of a second octant go through the BVH after those of the first. Packets with
+ * more octants, the signs and the largest axis of a direction, are packet fallback: wide.cl casts them. So it does
+ * where the rays of a packet have more hits than its log holds (SLAB_ALL).
  *
  * In a scene with instances a packet goes into models: each level has a packet of those of its rays that are there.
  *
@@ -83,8 +83,8 @@ INLINE void packet_run(packet *p, occluder *last, const scene_view *scene) {
 
 #endif
 
-/* Casts `count` rays from first on, LANES at most. What a packet tells (PACKET_LEFT): its rays are packet fallback,
- * left to wide.cl. */
+/* Casts `count` rays from first on, LANES at most. Returns the byte of the packet; PACKET_LEFT: its rays are packet
+ * fallback, left to wide.cl. */
 INLINE uint packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last,
                         packet_log *log, hit_share *share) {
   const cast_uniforms *cast = scene->cast;

@@ -67,7 +67,7 @@ INLINE void points_push_root(siblings *stack, uint *top, uint root) {
 
 #if SLAB_INSTANCES
 
-/* What is left in a model, or in the scene. */
+/* The rest of a descent in a model, or in the scene. */
 typedef struct point_descent {
   descent on;
   uint base;           /* entries of the stack that are those of levels outside */

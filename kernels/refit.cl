@@ -65,7 +65,7 @@ INLINE void bound_leaf(const global float *block, uint count, const refit_costs 
   leaf->cost = costs.triangle * (float)count * area_of(leaf, costs.scale);
 }
 
-/* Bounds the nodes of a level, those from `first` to `end` in `order`. What is below them has been refitted. */
+/* Bounds the nodes of a level, those from `first` to `end` in `order`. The nodes below them have been refitted. */
 kernel void KERNEL_NAME(nodes)(WORK_ITEM const global compressed_node *from, global compressed_node *to,
                                const global float *blocks, const global uint *order, global refitted_node *refitted,
                                const uint first, const uint end, const refit_costs costs) {

@@ -107,7 +107,7 @@ int cast_parse(int argc, char **argv, cast_options *options);
 int cast_check(cast_options *options);
 /* Casts the rays of the file or the sensor, with all that options want. Returns an exit code. */
 int cast_run(const cast_options *options);
-/* What the options say of the context. */
+/* The options of the context. */
 slab_context_options cast_context(const cast_options *);
 
 /* Checks before work starts that the outputs can be opened, and are no inputs. Returns an exit code. */

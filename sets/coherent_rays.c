@@ -6,7 +6,7 @@
 
 enum { SIDE = 8 }; /* rays along each side of the square that a bundle forms */
 
-/* PARALLEL rays differ in their origins. Those of a FAN and a PICTURE differ in their directions, which are integers in
+/* PARALLEL rays differ in their origins. Rays of a FAN and a PICTURE differ in their directions, which are integers in
  * a FAN. */
 typedef enum bundle_form { PARALLEL, FAN, PICTURE, FORMS } bundle_form;
 

@@ -9,7 +9,7 @@
 
 enum { MOVING_GEOMETRIES = 24, MOVING_FIRST = SHAPE_KINDS };
 
-/* What a step may do; a set of bits. */
+/* The changes that a step may make; a set of bits. */
 typedef enum moving_change {
   MOVING_SHIFT = 1,   /* shapes move a little, together */
   MOVING_SCATTER = 2, /* shapes are replaced by others; boxes become infinite, void or finite */

@@ -34,7 +34,7 @@ slab_status tetrahedra_add(const tetrahedra *, slab_scene *);
 
 /* On a corner, an edge, a face or anywhere, then often moved by the last place of a coordinate. */
 void tetrahedra_aim(random_state *, const tetrahedra *, float point[3]);
-/* What slab_winding has to answer. on_plane, where it is not NULL: whether the point is in the plane of a face. */
+/* The right answer of slab_winding. on_plane, where it is not NULL: whether the point is in the plane of a face. */
 int32_t tetrahedra_winding(const tetrahedra *, const float point[3], bool *on_plane);
 
 #endif

@@ -270,12 +270,12 @@ static void copy_some_out(void *argument, size_t first, size_t end) {
   stream_copy(c->to + first, c->from + first, end - first);
 }
 
-/* What is smaller is copied before another thread would be awake. */
+/* A smaller copy is done before another thread would be awake. */
 #define SHARED_COPY ((size_t)1 << 19)
 /* Some 20 us: less than threads look for work before they sleep, so those of the last chunk's copy are awake. By pieces
  * of 1 MiB a copy of as much has one thread; by 256 KiB it takes 1.15 of the time by these. */
 #define COPIED_AT_ONCE ((size_t)1 << 17)
-/* What is smaller may be read from the cache. */
+/* A smaller copy may be read from the cache. */
 #define PAST_THE_CACHE ((size_t)1 << 20)
 
 static size_t piece_of(size_t size) { return size < SHARED_COPY ? SHARED_COPY : COPIED_AT_ONCE; }

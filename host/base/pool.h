@@ -27,8 +27,8 @@ void pool_run(uint32_t threads, size_t pieces, pool_work *work, void *argument);
 /* The same for the ranges, each of `grain` elements and the last of the rest, that [0, n) is cut into. */
 void pool_loop(uint32_t threads, size_t n, size_t grain, pool_range *work, void *argument);
 
-/* memcpy. What is large is copied by several threads, since one alone reaches but a part of what memory and buses do.
- * pool_copy_out: past the cache, for what nobody reads soon. */
+/* memcpy. Several threads copy large memory, since one alone reaches only a part of the speed of memory and buses.
+ * pool_copy_out: past the cache, for memory that nobody reads soon. */
 void pool_copy(uint32_t threads, void *to, const void *from, size_t size);
 void pool_copy_out(uint32_t threads, void *to, const void *from, size_t size);
 

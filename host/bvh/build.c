@@ -20,7 +20,7 @@ typedef struct task {
 enum { SUPPLY_PAIRS = 64 };
 
 /* Bytes a primitive of the second array of references, which the caller receives as spare memory: enough for the blocks
- * that it makes of the BVH. What is never written takes no memory. */
+ * that it makes of the BVH. Pages that are never written take no memory. */
 enum { REFERENCE_ROOM = 96 };
 
 /* The result of one pass over the input. */
@@ -240,9 +240,10 @@ static void list_range(builder *b, const build_range *s) {
   os_mutex_unlock(&b->lists);
 }
 
-/* Whether one of the parts of a range is listed. Those of a range that all threads have divided are, unless all threads
- * divide them too. Otherwise the second one is, where both are large. So each listed range contains one whose parts
- * are both small, which is in no other one: there are at most as many as TASK_MIN references are contained. */
+/* Whether one of the parts of a range is listed. The parts of a range that all threads have divided are, unless all
+ * threads divide the parts too. Otherwise the second one is, where both are large. So each listed range contains one
+ * whose parts are both small, which is in no other one. So there is at most one for each TASK_MIN
+ * references. */
 static bool is_for_others(const builder *b, const build_range *whole, const build_range parts[2], int i) {
   if (b->threads == 1 || parts[i].count < TASK_MIN) return false;
   return whole->count >= PARALLEL_MIN ? parts[i].count < PARALLEL_MIN : i == 1 && parts[0].count >= TASK_MIN;

@@ -8,7 +8,7 @@
 void *bvh_allocate(size_t count, size_t size);
 
 /* The same from `bytes` of memory that are not needed any more, where these are enough: pages that were written need
- * not be cleared again. What is too much is given back. Takes over `used`, which may be NULL. */
+ * not be cleared again. Memory beyond the need is given back. Takes over `used`, which may be NULL. */
 void *bvh_reuse(void *used, size_t bytes, size_t count, size_t size);
 
 #endif

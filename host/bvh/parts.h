@@ -28,8 +28,8 @@ static inline float4 reference_center(const reference *r) {
   return (float4)((int4)(r->side[0] + r->side[1]) & xyz);
 }
 
-/* What cuts go by: twice the centre of a reference, and in lane 3 its size, the sum of its sides. That is finite, since
- * coordinates are at most 2^125. */
+/* Cuts go by these keys: twice the centre of a reference, and in lane 3 its size, the sum of its sides. That is finite,
+ * since coordinates are at most 2^125. */
 static inline float4 reference_keys(const reference *r) {
   const int4 size = {0, 0, 0, -1};
   const float4 sides = r->side[1] - r->side[0];

@@ -24,7 +24,7 @@ typedef struct child {
   uint32_t kind, count; /* of a leaf: blocks, which are primitives in the compressed layout */
 } child;
 
-/* What is known of a subtree. */
+/* The facts about a subtree that its parent needs. */
 typedef struct refitted {
   aabb bounds;
   uint64_t primitives;

@@ -12,7 +12,7 @@
 #define CHUNK 16384u /* references that one piece bins or parts */
 #define DEPTH_LIMIT (BVH_DEPTH_MAX - 8)
 
-/* What a cut may go by: the centre on one of three axes, or the size. */
+/* A cut goes by one of these: the centre on one of three axes, or the size. */
 enum { AXES = 3, BY_SIZE = 3, KEYS = 4 };
 
 /* Bounds and number of the references in each bin of each key. */

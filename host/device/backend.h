@@ -1,5 +1,6 @@
-/* What casts need of whatever runs the kernels. host/native/ implements it for the processor, and host/gpu/ for GPUs,
- * over a second seam, the driver (gpu/driver.h). Nothing above it knows OpenCL, except the functions of slabcast_cl.h.
+/* The interface through which casts use the kernels. host/native/ implements it for the processor, and host/gpu/ for
+ * GPUs, over a second seam, the driver (gpu/driver.h). Nothing above it knows OpenCL, except the functions of
+ * slabcast_cl.h.
  */
 #ifndef SLABCAST_DEVICE_BACKEND_H
 #define SLABCAST_DEVICE_BACKEND_H
@@ -25,14 +26,14 @@ typedef struct scene_arrays {
   slab_layout layout;
 } scene_arrays;
 
-/* What became of a refit on a device. */
+/* The outcome of a refit on a device. */
 typedef struct refit_outcome {
   bool done; /* else the device cannot, and the host has to */
   double sah_cost;
   uint64_t bytes; /* of the device, for later refits: besides the scene's arrays */
 } refit_outcome;
 
-/* What a backend offers for a query on a scene. */
+/* The ways that a backend offers for a query on a scene. */
 typedef struct offer {
   uint32_t traversals; /* that a cast may choose from now: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE is always
                           there; others where the device supports them and their kernels pay by now */

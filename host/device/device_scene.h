@@ -1,4 +1,4 @@
-/* A snapshot on one device. What the backend offers for it: backend.h. */
+/* A snapshot on one device. backend.h declares its functions. */
 #ifndef SLABCAST_DEVICE_DEVICE_SCENE_H
 #define SLABCAST_DEVICE_DEVICE_SCENE_H
 

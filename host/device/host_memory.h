@@ -8,7 +8,7 @@
 #include "os/thread.h"
 #include "record/device.h"
 
-/* What a context has given out; the lock guards the list. All zero, but for the lock: nothing. */
+/* The memory that a context has given out; the lock guards the list. All zero, but for the lock: nothing. */
 typedef struct host_memories {
   os_mutex lock;
   struct host_memory *first;

@@ -21,9 +21,9 @@ struct tuning {
   uint32_t group; /* work-items per group */
   uint32_t registers;     /* most of a work-item, in compressed BVHs of one kind of primitives; 0: no limit */
   uint32_t groups_a_unit; /* rays per work-item are reduced before there are fewer groups than this per compute unit */
-  /* What a primitive of each kind adds to the work of brute force. Up to FLAT_MOST in all SLAB_TREE_DEFAULT builds no
-   * BVH: by flat_work, or by ready_work where a BVH's kernels need not be built first. Where casts can choose between
-   * both, brute force is beside the BVH up to beside_most() by beside_work. Planes add nothing: they are in no BVH. */
+  /* The work that a primitive of each kind adds to brute force. Up to FLAT_MOST in all SLAB_TREE_DEFAULT builds no BVH:
+   * by flat_work, or by ready_work where a BVH's kernels need not be built first. Where casts can choose between both,
+   * brute force is beside the BVH up to beside_most() by beside_work. Planes add nothing: they are in no BVH. */
   uint32_t flat_work[SLAB_SHAPE_COUNT], ready_work[SLAB_SHAPE_COUNT], beside_work[SLAB_SHAPE_COUNT];
   bvh_leaves leaves;         /* leaves of the BVHs of its layout */
   uint32_t in_flight;        /* rays that a work-item of SLAB_TRAVERSAL_INTERLEAVED has in flight by OpenCL */

@@ -29,7 +29,7 @@ typedef struct gpu_event gpu_event;
 typedef struct gpu_program gpu_program;
 typedef struct gpu_kernel gpu_kernel;
 
-/* What kernels do with a buffer, or the host with a mapping. */
+/* How kernels use a buffer, or the host a mapping. */
 typedef enum gpu_access { GPU_READ, GPU_WRITE, GPU_READ_WRITE } gpu_access;
 
 /* Where a buffer's memory is, and what is in it. */
@@ -55,7 +55,7 @@ typedef struct gpu_argument {
 } gpu_argument;
 
 /* When a command begins, and who learns that it has ended. All zero: after those before it on its queue, and nobody.
- * What fails while it runs tells nothing but its event. */
+ * A failure while it runs is reported by its event alone. */
 typedef struct gpu_order {
   uint32_t count; /* events that it waits for, besides those commands */
   gpu_event *const *after;
@@ -74,7 +74,7 @@ typedef struct gpu_driver {
   /* gpu_device is there, but for `own`, `queue` and what else the driver knows of the device; these are set here. After
    * a failure close is called. */
   slab_status (*open)(device *, const found_device *);
-  /* Whatever open came to. Of an inherited device it frees host memory alone. */
+  /* Closes a device, also one that open failed on. Of an inherited device it frees host memory alone. */
   void (*close)(device *);
 
   /* ---- buffers ---- */

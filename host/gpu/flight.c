@@ -208,7 +208,7 @@ static slab_status input_entries(const cast *c, const device *d, flight *s, part
   return input(d, s, p, some, what, buffer);
 }
 
-/* What rays have of their own. */
+/* The arrays with an entry for each ray. */
 static slab_status input_own(const cast *c, const device *d, flight *s) {
   const slab_cast_options *o = c->options;
   launch *l = &s->launch;
@@ -221,7 +221,7 @@ static slab_status input_own(const cast *c, const device *d, flight *s) {
   return status;
 }
 
-/* What points have of their own. */
+/* The arrays with an entry for each point. */
 static slab_status input_points(const cast *c, const device *d, flight *s) {
   const asked_points *asked = c->points;
   launch *l = &s->launch;
@@ -231,7 +231,7 @@ static slab_status input_points(const cast *c, const device *d, flight *s) {
   return status;
 }
 
-/* Those of a set are made by launch_chunk. */
+/* launch_chunk makes the rays of a set. */
 static slab_status input_rays(const cast *c, const device *d, flight *s) {
   if (c->points != NULL) return input_points(c, d, s);
   const size_t size = s->of->count * sizeof *c->rays;
@@ -394,7 +394,7 @@ static void release(const device *d, flight *s) {
   *s = (flight){.staging_buffers = s->staging_buffers};
 }
 
-/* What fails here does not matter any more. */
+/* Failures here do not matter any more. */
 void gpu_abandon(const device_scene *on, chunk *c) {
   const device *d = on->device;
   const gpu_driver *driver = driver_of(d);

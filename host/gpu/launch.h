@@ -44,8 +44,8 @@ slab_status launch_attributes(const device_scene *, slab_query, launch *, gpu_qu
 /* Casts the packets whose rays agree, and marks the others in launch.fallback. launch_enqueue then casts those, on the
  * same queue, which must be in order. */
 slab_status launch_packets(const device_scene *, slab_query, launch *, gpu_queue *, gpu_order);
-/* What kernels of the user's that trace rays of a scene are specialised for, in any query, and the scene's buffers in
- * the order of their parameters, after the uniforms. Returns the number of buffers. */
+/* The key of kernels of the user's that trace rays of a scene, in any query. Then the scene's buffers in the order of
+ * their parameters, after the uniforms. Returns the number of buffers. */
 program_key launch_trace_key(const device_scene *);
 uint32_t launch_trace_buffers(const device_scene *, gpu_buffer *list[1 + 2 * SCENE_BUFFERS]);
 

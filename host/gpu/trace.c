@@ -68,7 +68,7 @@ static trace_source source_of(program_source of) {
 #undef SOURCE
 }
 
-/* What a program of one ray a work-item has otherwise than those that cast arrays. */
+/* The definitions in which a program of one ray a work-item differs from programs that cast arrays. */
 static const char of_one_ray[] =
     "#define SLAB_TRACE\n#undef SLAB_RAYS\n#define SLAB_RAYS 1\n#undef SLAB_TILE\n#define SLAB_TILE 0\n"
     "#undef SLAB_IN_FLIGHT\n#define SLAB_IN_FLIGHT 1\n#undef SLAB_RAY_PAIRS\n#define SLAB_RAY_PAIRS 1\n";
@@ -92,8 +92,8 @@ static void split_options(const char *options, growing *define, growing *undefin
   text_add(define, of_one_ray, sizeof of_one_ray - 1);
 }
 
-/* The functions of one query. Those of SLAB_ALL find what follows a hit, and store none: they are those of SLAB_NEAREST
- * for rays with a hit to begin after. */
+/* The functions of one query. The functions of SLAB_ALL find the hit after a hit, and store none. They are the
+ * functions of SLAB_NEAREST for rays with a hit to begin after. */
 static void add_query(growing *t, const trace_source *source, uint32_t query, const growing *define,
                       const growing *undefine) {
   const bool walks = query == SLAB_ALL;

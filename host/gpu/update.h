@@ -1,4 +1,4 @@
-/* What updates by buffers of a device read, and what they keep there for its refits. */
+/* Updates by buffers of a device: how they read the buffers, and the copies that they keep there for its refits. */
 #ifndef SLABCAST_GPU_UPDATE_H
 #define SLABCAST_GPU_UPDATE_H
 

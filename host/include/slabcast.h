@@ -95,7 +95,7 @@ SLAB_API uint32_t slab_version_number(void);
   X(SLAB_DEVICE_FAILED, "an OpenCL call failed")                 \
   X(SLAB_CANCELLED, "cancelled by the progress callback")
 
-/** What a call returns: SLAB_OK, or why it failed. SLAB_STATUSES has the texts. */
+/** The result of a call: SLAB_OK, or why it failed. SLAB_STATUSES has the texts. */
 typedef enum slab_status {
 #define SLAB_STATUS_NAME(name, text) name, /**< text */
   SLAB_STATUSES(SLAB_STATUS_NAME)
@@ -114,7 +114,7 @@ SLAB_API const char *slab_message(void);
 /** @defgroup devices Devices and contexts
  * @{ */
 
-/** What kind of device it is. */
+/** The kind of a device. */
 typedef enum slab_device_type { SLAB_DEVICE_OTHER, SLAB_DEVICE_CPU, SLAB_DEVICE_GPU } slab_device_type;
 
 /** The platform of the processor as a device of the library's own. */
@@ -453,8 +453,8 @@ SLAB_API slab_status slab_scene_path_ids(const slab_scene *, const slab_path *pa
  *   of FLAT, for rays that are faster with them. */
 typedef enum slab_tree { SLAB_TREE_DEFAULT, SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB_TREE_HIGH } slab_tree;
 
-/** What a commit does with the BVH of the last one. A refit gives its nodes new bounds. It takes a fraction of the time
- * of a build, and rays take longer the more the scene has changed in shape.
+/** How a commit uses the BVH of the last one. A refit gives its nodes new bounds. It takes a fraction of the time of a
+ * build, and rays take longer the more the scene has changed in shape.
  * - AUTO refits until the cost that rays can expect (sah_cost) passes 1.3 of its value after the last build, and then
  *   builds. Where only ranges have moved, some of their primitives go to other leaves before that.
  * - REFIT refits at any cost.
@@ -489,7 +489,7 @@ typedef struct slab_build_options {
  *   the model's own would be refused. */
 SLAB_API slab_status slab_scene_commit(slab_scene *, const slab_build_options *);
 
-/** What a scene holds, and what it takes. Primitives are counted as added, dropped ones included. */
+/** The contents of a scene, and the memory that they take. Primitives are counted as added, dropped ones included. */
 typedef struct slab_scene_stats {
   uint32_t geometries;    /**< ids given so far, those of removed ones included */
   uint64_t planes;        /**< of all geometries but removed ones */
@@ -705,7 +705,7 @@ SLAB_API slab_ray64 slab_segment64(const double a[3], const double b[3]);
  * end, and no more are made. */
 typedef int slab_progress(void *user, uint64_t rays_done, uint64_t rays_total);
 
-/** What every cast takes. */
+/** The options of every cast. */
 typedef struct slab_cast_options {
   uint32_t mask;                 /**< geometries whose mask has no bit in common are not seen; 0: all bits */
   const slab_primitive_id *skip; /**< n entries; entry i names the plane or triangle that ray i does not see (the
@@ -957,7 +957,7 @@ SLAB_API slab_status slab_cast(slab_scene *, slab_query query, const slab_source
  * - SLAB_UNSUPPORTED: the scene has an instance that is not rigid and uniformly scaled. The message names its geometry.
  * @{ */
 
-/** What the queries of points take. */
+/** The options of the queries of points. */
 typedef struct slab_point_options {
   uint32_t mask;         /**< geometries whose mask has no bit in common are not seen; 0: all bits */
   const uint32_t *masks; /**< n entries, each the mask of one point; 0 sees nothing. mask must be 0 then. NULL: none */
@@ -1104,7 +1104,7 @@ SLAB_API void slab_program_destroy(slab_program *);
 /** @defgroup checking Checking results
  * @{ */
 
-/** What slab_check found. */
+/** The findings of slab_check. */
 typedef struct slab_check_report {
   uint64_t rays;             /**< rays compared */
   uint64_t mismatches;       /**< rays whose result differs in any bit from the CPU reference's */
@@ -1232,9 +1232,9 @@ static inline slab_ray slab_ray_2d(const float origin[2], const float direction[
  * float.
  *
  * Origin i is (origins[i] - center) * scale, rounded to float once. The t of hits is `scale` times that of the ray as
- * given. center NULL: 0. Directions are rounded as they are. Those shorter than 1e-12 or longer than 1e12 are divided
- * by their largest component first, because float does not hold their length well. Lengths of the quotient are then the
- * unit of t. A NaN, a zero direction or a value beyond float gives an invalid ray. It runs on the threads of the
+ * given. center NULL: 0. Directions are rounded as they are. A direction shorter than 1e-12 or longer than 1e12 is
+ * divided by its largest component first, because float does not hold its length well. Lengths of the quotient are then
+ * the unit of t. A NaN, a zero direction or a value beyond float gives an invalid ray. It runs on the threads of the
  * library. SLAB_INVALID_ARGUMENT. */
 SLAB_API slab_status slab_rays_from_doubles(const double *origins, const double *directions, size_t n,
                                             const double center[3], double scale, slab_ray *rays);

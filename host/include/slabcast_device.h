@@ -59,7 +59,7 @@ typedef struct slab_trace_options {
 
 /* ---- the scene ---- */
 
-/* What a cast is told by value. */
+/* The uniforms of a cast, by value. */
 typedef struct slab_view_cast {
   uint32_t words[SLAB_VIEW_WORDS];
 } slab_view_cast;
@@ -108,7 +108,7 @@ SLAB_FUNCTION inline slab_trace_options slab_trace_defaults(void) {
   return options;
 }
 
-/** What a walk begins after: (-inf, SLAB_MISS, SLAB_MISS). */
+/** The place before all hits, at which a walk begins: (-inf, SLAB_MISS, SLAB_MISS). */
 SLAB_FUNCTION inline slab_short_hit slab_trace_begin(void) {
   const slab_short_hit begin = {-INFINITY, SLAB_MISS, SLAB_MISS};
   return begin;

@@ -23,7 +23,7 @@ typedef unsigned int uint32_t;
  * zero, or an origin beyond 2^60. */
 #define SLAB_INVALID 0xFFFFFFFEu
 
-/** What is asked of a ray, with the type of its results. */
+/** The queries of a ray, with the type of their results. */
 typedef enum slab_query {
   SLAB_CLOSEST,  /**< slab_hit: the primitive with the least (t, geometry, primitive) */
   SLAB_DISTANCE, /**< float: t of SLAB_CLOSEST alone, +inf on a miss */
@@ -51,8 +51,9 @@ typedef enum slab_rays_kind {
 /** How many kinds of sets there are in this version. */
 #define SLAB_RAYS_KIND_COUNT 6
 
-/** What is written of the rays. All types but the first are sums over rows of rays, made on the device: no result a ray
- * is stored, and none goes over a bus. The rows are those of the set; an array has a row each slab_results.columns. */
+/** The forms in which results of rays are written. All types but the first are sums over rows of rays, made on the
+ * device: no result a ray is stored, and none goes over a bus. The rows are those of the set; an array has a row each
+ * slab_results.columns. */
 typedef enum slab_result_type {
   SLAB_RESULT_RAYS,      /**< each ray's result, of the query's type */
   SLAB_RESULT_SUMS,      /**< slab_sum; of SLAB_ANY and SLAB_DISTANCE */
@@ -66,7 +67,7 @@ typedef enum slab_result_type {
 /** How many types there are in this version. */
 #define SLAB_RESULT_TYPE_COUNT 4
 
-/** What is asked of a point, with the type of its results. */
+/** The queries of a point, with the type of their results. */
 typedef enum slab_point_query {
   SLAB_CLOSEST_POINTS,    /**< slab_closest_point: the closest point of the primitive with the least (squared distance,
                              geometry, primitive) */
@@ -87,10 +88,10 @@ typedef enum slab_feature { SLAB_FEATURE_FACE, SLAB_FEATURE_EDGE, SLAB_FEATURE_V
  * not apply to SLAB_INTERVAL. */
 typedef enum slab_cull { SLAB_CULL_NONE, SLAB_CULL_BACK, SLAB_CULL_FRONT } slab_cull;
 
-/** Who owns the edges of a triangle. Half open: a ray through a shared edge or vertex crosses a closed surface once, so
- * counts are right and their parity tells inside from outside. Closed: a ray hits every triangle that its line meets in
- * real numbers, at an edge or a vertex too, also along a silhouette. At a shared edge it hits each triangle there.
- * Triangles that lie in a plane with the ray are never hit. Other kinds are closed always. */
+/** Ownership of the edges of a triangle. Half open: a ray through a shared edge or vertex crosses a closed surface
+ * once, so counts are right and their parity tells inside from outside. Closed: a ray hits every triangle that its line
+ * meets in real numbers, at an edge or a vertex too, also along a silhouette. At a shared edge it hits each triangle
+ * there. Triangles that lie in a plane with the ray are never hit. Other kinds are closed always. */
 typedef enum slab_edges { SLAB_EDGES_HALF_OPEN, SLAB_EDGES_CLOSED } slab_edges;
 
 /** Kinds of primitives. */

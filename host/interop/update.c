@@ -7,7 +7,7 @@
 #include "gpu/update.h"
 #include "scene/origin.h"
 
-/* What was read counts from the scene's origin. */
+/* Transforms that were read count from the scene's origin. */
 static given_transforms near_of(const float *transforms) {
   return (given_transforms){.floats = transforms, .is_near = true};
 }

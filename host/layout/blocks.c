@@ -73,7 +73,7 @@ ALWAYS_INLINE triangle_lanes lanes_of(const found *f, const uint32_t *ids, uint3
   return l;
 }
 
-/* What some lanes of triangles reach, so far: bounds that are not padded yet, and longest sides. */
+/* The extents of some lanes of triangles so far: bounds that are not padded yet, and longest sides. */
 typedef struct reach {
   float4 lower[3], upper[3], side;
   int4 there;         /* how many triangles */

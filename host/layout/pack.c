@@ -25,8 +25,8 @@ static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
 }
 
 /* Transposes one geometry. Lanes beyond its end repeat its last primitive, and kernels leave their hits out (query.h).
- * What no ray can hit would do without that, but it raises other floating-point flags than primitives do, as NaN does.
- * A call that has to restore those waits some 100 ns (base/arithmetic.h), as long as a ray takes. */
+ * Primitives that no ray can hit could do without that. But they raise other floating-point flags than other primitives
+ * do, as NaN does. A call that has to restore those waits some 100 ns (base/arithmetic.h), as long as a ray takes. */
 static void pack_geometry(const geometry_entry *entry, const geometry_values *values, uint32_t lanes, float *blocks) {
   const uint32_t rows = primitive_rows(entry->kind);
   const size_t padded = blocks_of(entry, lanes) * lanes;

@@ -123,7 +123,7 @@ static uint32_t refit_leaf(void *argument, uint32_t kind, uint32_t first, uint32
   return blocks_write(argument, kind, first, count, bounds).there;
 }
 
-/* What is known of the whole. */
+/* Sums up the facts about the whole. */
 static void sum_up(const tree_places *p, snapshot *s) {
   s->bvh.sah_cost = bvh_touched_cost(&p->tree, s->bvh.nodes);
   s->bvh.room = (p->units - p->free) * BLOCK_UNIT;

@@ -105,7 +105,7 @@ double native_in_flight(const device_scene *on) {
 
 /* ---- the kernels ---- */
 
-/* What the kernels are given of a piece. Its rays are those from `first` to `end`, or at these positions in casting
+/* The arguments of the kernels for a piece. Its rays are those from `first` to `end`, or at these positions in casting
  * order. */
 typedef struct piece {
   size_t number; /* of the work-item that casts them */
@@ -196,8 +196,8 @@ static void run_attributes(void *argument, size_t number) {
   run_attributes_of(f, &p, 0); /* sorted rays are in no packets */
 }
 
-/* Those of the hits that a piece has listed, while they and what they need are in the cache. packet: as in
- * run_attributes_of. */
+/* Computes the attributes of the hits that a piece has listed, while they and the blocks are in the cache. packet: as
+ * in run_attributes_of. */
 static void run_attributes_of_lists(flight *f, const piece *p, uint32_t packet) {
   const uint32_t lanes = f->on->device->info.lane_width;
   const hit_list *lists = f->memory.batch != NULL ? batch_lists(f->memory.batch) : NULL;
@@ -536,7 +536,8 @@ static slab_status order_tiles(flight *f) {
 
 static void release(flight *f) { chunk_memory_free(&f->memory); }
 
-/* What every flight has. Each member by itself: compilers zero a whole struct slowly, which a call of one ray feels. */
+/* The members of every flight. Each member by itself: compilers zero a whole struct slowly, which a call of one ray
+ * feels. */
 static void flight_begin(const cast *c, const device_scene *on, const chunk *of, flight *f) {
   f->of = of;
   f->on = on;
@@ -611,7 +612,7 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   return status;
 }
 
-/* What the samples took. */
+/* Reports the time of the samples. */
 static void tell_sampled(const flight *f, sampled_times sampled[CHUNK_SAMPLES]) {
   for (uint32_t number = 0; number < pieces_of(f); number++) {
     bool own;

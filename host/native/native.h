@@ -20,7 +20,7 @@ typedef void native_wide(size_t work_item, const slab_ray *, void *results, cons
 typedef void native_compressed(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
                                const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
                                volatile uint32_t *invalid, cast_uniforms, const compressed_node *);
-/* Those of rays with masks, worlds and hits to begin after of their own; NULL: they have none. */
+/* Kernels for rays with masks, worlds and hits to begin after of their own; NULL: there are none. */
 typedef void native_own_flat(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
                              const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
                              volatile uint32_t *invalid, cast_uniforms, const uint32_t *masks,
@@ -130,7 +130,7 @@ typedef struct native_variant {
   native_kernel kernel;
 } native_variant;
 
-/* What was compiled for one instruction set. */
+/* The kernels that were compiled for one instruction set. */
 typedef struct native_level {
   const char *name;               /* NULL: the end of the list */
   uint32_t lanes;                 /* primitives tested at once */

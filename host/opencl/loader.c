@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "os/thread.h"
 
-/* Who brings it. */
+/* The package that brings it. */
 #if defined(_WIN32)
 #define OPENCL_INSTALL "the device's driver, which brings one"
 #elif defined(__APPLE__)

@@ -1,4 +1,4 @@
-/* What the files of the driver share: failures and queues. */
+/* Helpers of the files of the driver: failures and queues. */
 #include "opencl/opencl.h"
 #include "os/clock.h"
 

@@ -2,7 +2,7 @@
 #ifndef SLABCAST_OS_LIBRARY_H
 #define SLABCAST_OS_LIBRARY_H
 
-/* What the program and its libraries have loaded already. */
+/* The program and the libraries that it has loaded already. */
 void *os_library_of_program(void);
 /* NULL: it is not there, or cannot be loaded. It stays loaded. */
 void *os_library_open(const char *name);

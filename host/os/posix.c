@@ -1,4 +1,4 @@
-/* What os/ does not do inline, by POSIX and, where there is more, by Linux and by macOS. */
+/* The parts of os/ that are not inline, by POSIX and, where there is more, by Linux and by macOS. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT, madvise, sched_getaffinity */
 #endif

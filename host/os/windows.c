@@ -1,4 +1,4 @@
-/* What os/ has, by Windows: no other file of the library includes windows.h. */
+/* The functions of os/, by Windows: no other file of the library includes windows.h. */
 #define WIN32_LEAN_AND_MEAN
 #undef _WIN32_WINNT
 #define _WIN32_WINNT 0x0A00 /* Windows 10 */

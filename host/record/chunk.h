@@ -19,7 +19,7 @@ typedef struct chunk_sample {
   double ratio; /* the time that it takes to that of the chunk's traversal, as far as is known */
 } chunk_sample;
 
-/* What a sample took, and as many pieces beside its own that the chunk's traversal cast. */
+/* The time of a sample, and of as many pieces beside it that the chunk's traversal cast. */
 typedef struct sampled_times {
   uint64_t rays, beside;          /* rays of the pieces */
   double seconds, beside_seconds; /* of the thread's processor time */
@@ -37,7 +37,7 @@ typedef struct chunk {
   void *tables;     /* that the call's chunks share, on the device: from open_tables */
 } chunk;
 
-/* What a chunk gives besides its results. */
+/* The outcome of a chunk besides its results. */
 typedef struct chunk_outcome {
   uint32_t invalid;
   hit_batch *batch; /* NULL: no hits are collected; else owned by the caller */

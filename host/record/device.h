@@ -1,4 +1,4 @@
-/* A device of a context, as casts see it. What its backend keeps for it stands behind `opened`. */
+/* A device of a context, as casts see it. `opened` is the backend's own part. */
 #ifndef SLABCAST_RECORD_DEVICE_H
 #define SLABCAST_RECORD_DEVICE_H
 

@@ -1,6 +1,6 @@
-/* What a commit makes of a scene: its geometry as it then was, the BVH over it, and what each device holds of both.
- * Casts read this alone. It does not change, but for what casts learn, and it stays until the last cast has left that
- * began on it. */
+/* A commit makes this of a scene: its geometry as it then was, the BVH over it, and the part that each device holds of
+ * both. Casts read this alone. It does not change, but for what casts learn, and it stays until the last cast has left
+ * that began on it. */
 #ifndef SLABCAST_RECORD_SNAPSHOT_H
 #define SLABCAST_RECORD_SNAPSHOT_H
 

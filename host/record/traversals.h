@@ -1,4 +1,4 @@
-/* What casts on a scene have learned of its traversals (schedule/traversal_choice.h), by the order of their rays
+/* Casts on a scene learn this about its traversals (schedule/traversal_choice.h), by the order of their rays
  * (work/ray_order.h). */
 #ifndef SLABCAST_RECORD_TRAVERSALS_H
 #define SLABCAST_RECORD_TRAVERSALS_H

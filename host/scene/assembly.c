@@ -20,7 +20,7 @@ typedef struct model_arrays {
   uint32_t at;     /* number of its first model among those of the scene */
 } model_arrays;
 
-/* What a scene with instances is put together from. */
+/* The parts that a scene with instances is put together from. */
 typedef struct assembly {
   snapshot *scene;
   bvh_layout *out;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the terms that stand for a chain are off by, in turns. */
+/* The error of the terms that stand for a chain, in turns. */
 #define CHAIN_ERROR 0x1p-22
 #define PI 3.14159265358979323846
 

@@ -80,7 +80,7 @@ static slab_status rewrite(const snapshot *s, uint32_t nth, const frame_worlds *
   return d->backend->rewrite(d, &arrays, parts, count, &s->states[nth], done);
 }
 
-/* Brings a snapshot that devices had before to them. What cannot be written there is dropped, and uploaded. */
+/* Brings a snapshot that devices had before to them. A copy that cannot be written there is dropped, and uploaded. */
 static slab_status upload_again(snapshot *s, const frame_worlds *moved) {
   bool uploaded = true;
   for (uint32_t i = 0; i < s->context->device_count; i++) {

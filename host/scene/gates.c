@@ -61,8 +61,9 @@ static double less_at_most(double a, double b) {
 
 static double sum_at_least(double a, double b) { return -less_at_most(-a, b); }
 
-/* What holds the model under the inverse of B, padded by 2^-19 K max(|A| |corner|). The corner of the model's bounds:
- * its distance from the model's origin counts, not the size, since B (o - place) has an error in proportion to it. */
+/* The bounds of the model under the inverse of B, padded by 2^-19 K max(|A| |corner|). The corner of the model's
+ * bounds: its distance from the model's origin counts, not the size, since B (o - place) has an error in proportion to
+ * it. */
 static void gate_of(const instance_entry *of, const double extent[DIRECTIONS], float gate[BOX_ROWS]) {
   double corner[3];
   const linear m = transform_linear(of);

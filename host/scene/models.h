@@ -7,11 +7,11 @@
 #include "scene/transforms.h"
 #include "slabcast.h"
 
-/* Those of {-1, 0, 1}^3: gates follow from how far a model reaches in each. The index of one has a digit to base 3 for
- * each axis, its component + 1. The opposite one's is the rest to 26. */
+/* The directions of {-1, 0, 1}^3: gates follow from how far a model reaches in each. The index of one has a digit to
+ * base 3 for each axis, its component + 1. The opposite one's is the rest to 26. */
 enum { DIRECTIONS = 27, DIRECTION_NONE = 13 };
 
-/* What scenes need to know of a model. */
+/* The facts about a model that scenes need. */
 typedef struct model_measure {
   double extent[DIRECTIONS]; /* the most of direction . point, of padded bounds; -inf: it shows nothing */
   bool bounded;              /* else it has planes or infinite bounds */

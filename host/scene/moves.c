@@ -67,7 +67,7 @@ static void note_leaf(void *argument, uint32_t leaf) {
   scene->moves.list[scene->moves.count++] = (moved_run){scene->frame + 1, MOVED_LEAF, leaf, 1};
 }
 
-/* Those of the commits up to this one. */
+/* Drops the runs of the commits up to this one. */
 static void drop_until(moved_list *m, uint64_t frame) {
   uint32_t from = 0;
   for (; from < m->count && m->list[from].frame <= frame; from++) m->elements -= m->list[from].count;
@@ -150,7 +150,7 @@ static slab_status own_values(const slab_scene *scene, snapshot *s, uint32_t g) 
   return SLAB_OK;
 }
 
-/* Those since the snapshot was the scene's. */
+/* Writes the runs since the snapshot was the scene's. */
 static slab_status write_values(const slab_scene *scene, snapshot *s) {
   slab_status status = SLAB_OK;
   for (uint32_t i = 0; status == SLAB_OK && i < scene->moves.count; i++) {

@@ -77,7 +77,7 @@ static slab_status check_instance_worlds(const slab_scene *scene, const char *fu
   return SLAB_OK;
 }
 
-/* Those of n instances of one model. near_transforms_free follows, whatever it returns. */
+/* The near transforms of n instances of one model. near_transforms_free follows, whatever it returns. */
 static slab_status near_of_model(const slab_scene *scene, const slab_scene *model, const given_transforms *t,
                                  uint32_t n, near_transforms *near) {
   const slab_status status = origin_near_room(scene, t, n, origin_moves(scene, model), near);

@@ -49,7 +49,7 @@ typedef struct moved_run {
 } moved_run;
 #define MOVED_LEAF UINT32_MAX /* it has other primitives (layout/places.h) */
 
-/* What ranges have changed since some commit (moves.h), in the order of commits. */
+/* The ranges that have changed since some commit (moves.h), in the order of commits. */
 typedef struct moved_list {
   moved_run *list;
   uint32_t count, room;
@@ -57,7 +57,7 @@ typedef struct moved_list {
   uint64_t elements; /* of all runs */
 } moved_list;
 
-/* Whoever builds a scene, one thread at a time, has it but for what readers may load. */
+/* The thread that builds a scene, one at a time, owns it except for members that readers may load. */
 struct slab_scene {
   atomic_uint references; /* of its creator, and of scenes that have it as a model */
   slab_context *context;

@@ -150,7 +150,7 @@ static bool packs_tree(const snapshot *scene) {
 /* Words of n instances, in the part of values. */
 static size_t instance_words(uint32_t n) { return (size_t)n * (sizeof(instance_entry) / sizeof(float)); }
 
-/* What a geometry takes in the part of values, in words. */
+/* The size of a geometry in the part of values, in words. */
 static size_t geometry_words(const snapshot *scene, uint32_t g) {
   const geometry_values *v = scene->values[g];
   if (scene->groups[g] != NULL) return instance_words(scene->groups[g]->count);

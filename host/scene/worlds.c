@@ -241,7 +241,7 @@ uint32_t worlds_all_parts(const snapshot *s, blocks_part *parts) {
   return 2;
 }
 
-/* What is not listed. */
+/* Measures all that is not listed. */
 static void measure_rest(snapshot *s) {
   world_lists *l = s->lists;
   world_state rest = nothing_there;

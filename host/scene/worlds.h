@@ -29,7 +29,7 @@ typedef struct world_state {
 /* So many worlds in a row have a sum, behind the states of all. One thread writes them. */
 #define WORLDS_SUMMED 64u
 
-/* What belongs to each world of a scene, that of all (0) first, and where it lies in the scene's arrays. Primitives are
+/* The parts of each world of a scene, of all worlds (0) first, and their places in the scene's arrays. Primitives are
  * in the order of their ids. Snapshots that differ in how listed instances stand alone share it, one thread at a time.
  */
 typedef struct world_lists {
@@ -44,7 +44,7 @@ typedef struct world_lists {
   world_state rest; /* of all that is not listed */
 } world_lists;
 
-/* What a build may take parts from. */
+/* The last snapshot, from which a build may take parts. */
 typedef struct worlds_before {
   const snapshot *last;     /* NULL: there is none */
   const uint64_t *moved_in; /* of each world the number of the commit that has its last move */

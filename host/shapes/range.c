@@ -22,7 +22,7 @@ static uint32_t element_count(const geometry_values *v, uint32_t primitives) {
 
 static uint32_t part_count(uint32_t elements) { return (elements + VALUES_A_PART - 1) / VALUES_A_PART; }
 
-/* What a range may have: primitives or, of a mesh, vertices. */
+/* The number of elements that ranges index: primitives or, of a mesh, vertices. */
 static uint64_t range_end(const geometry_values *v, slab_shape kind, uint32_t primitives) {
   if (kind != SLAB_TRIANGLE) return primitives;
   return v->indices != NULL ? v->indices->vertex_count : 3 * (uint64_t)primitives;

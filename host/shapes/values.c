@@ -109,7 +109,7 @@ mesh_indices *values_indices_create(uint32_t threads, const uint32_t *indices, u
 
 /* ---- what is measured ---- */
 
-/* What is found in some of a geometry's primitives. */
+/* The measures of some of a geometry's primitives. */
 typedef struct extent {
   float lower[3], upper[3];
   uint32_t voids, unhit, outside;

@@ -16,7 +16,7 @@
 
 struct device;
 
-/* What a device has of an array, for refits there (backend.h); all NULL: nothing. */
+/* A device's copy of an array, for refits there (backend.h); all NULL: none. */
 typedef struct device_copy {
   const struct device *device;
   void *memory;                                      /* the backend's own */

@@ -107,8 +107,8 @@ INLINE uint geometry_held(geometry_blocks geometry, size_t at, uint step) {
 #error "a scene lies in 1 or 4 buffers"
 #endif
 
-/* What a cast reads of the scene, and its options. Arguments of kernels are flat, since OpenCL C 1.2 forbids pointers
- * in argument structs. So each kernel makes these two structs at its start. */
+/* The parts of the scene that a cast reads, and its options. Arguments of kernels are flat, since OpenCL C 1.2 forbids
+ * pointers in argument structs. So each kernel makes these two structs at its start. */
 typedef struct scene_view {
   GLOBAL const geometry_entry *table;
   scene_blocks blocks;
@@ -117,8 +117,8 @@ typedef struct scene_view {
   bool unordered; /* interleaved rays visit children in the order of their slots */
 } scene_view;
 
-/* What rays have of their own, one entry each; NULL: they have none. They are parameters, arguments and members of
- * kernels with SLAB_OWN alone. So others stay as they are. */
+/* The arrays with an entry for each ray; NULL: there is none. They are parameters, arguments and members of kernels
+ * with SLAB_OWN alone. So others stay as they are. */
 #if SLAB_OWN
 typedef struct own_arrays {
   GLOBAL const uint *masks;           /* sees a geometry where the two have a common bit */

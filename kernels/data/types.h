@@ -1,4 +1,4 @@
-/* What the host passes to a kernel besides rays: the memory layout of a committed scene, and the options of a cast. */
+/* The arguments of a kernel besides rays: the memory layout of a committed scene, and the options of a cast. */
 #ifndef DATA_TYPES_H
 #define DATA_TYPES_H
 
@@ -73,8 +73,8 @@ typedef struct bvh_node {
 #define BVH_LEAF_KIND(meta) ((meta) >> 16 & 0xFFu)
 #define BVH_LEAF_BLOCK_COUNT(meta) ((meta)&0xFFFFu)
 
-/* What `packets` tells of a packet, in a byte: whether its rays are left to `wide`, and of SLAB_ANY how many steps it
- * took, with PACKET_STEPS_MOST for more. */
+/* The byte of a packet in `packets` says whether its rays are left to `wide`. For SLAB_ANY it also has the number of
+ * its steps, with PACKET_STEPS_MOST for more. */
 #define PACKET_LEFT 1u
 #define PACKET_STEPS(told) ((told) >> 1)
 #define PACKET_STEPS_MOST 127u
@@ -121,7 +121,7 @@ typedef struct compressed_node {
 #define COMPRESSED_IS_OF_KIND(meta, kind) ((meta)-COMPRESSED_LEAF(kind, 0) <= COMPRESSED_LEAF_BITS) /* or wraps */
 #define COMPRESSED_LEAF_COUNT(meta) ((meta)&COMPRESSED_LEAF_BITS) /* 0 where it is not a leaf */
 
-/* What refit.cl knows of a node: the bounds of all below, exactly, and its expected cost, times its area. */
+/* The facts about a node in refit.cl: the bounds of all below, exactly, and its expected cost, times its area. */
 typedef struct refitted_node {
   float lower[3], cost, upper[3], area;
 } refitted_node;

@@ -1,6 +1,6 @@
 /* This stands before the texts of slabcast_device.h in CUDA C++, which are read as OpenCL C. It defines that language's
- * words and functions by CUDA's. host/gpu/trace.c forgets its macros after the texts. What it declares beside them
- * begins with slab_. */
+ * words and functions by CUDA's. host/gpu/trace.c forgets its macros after the texts. Names that it declares beside
+ * them begin with slab_. */
 #ifndef LANES_CUDA_H
 #define LANES_CUDA_H
 

@@ -9,7 +9,7 @@
  * | ! work on all of them. A mask is zero or all ones per lane (1 in scalars). Rounding is the same as in C11:
  * contraction is off, and no function of the common-function or native kind is used.
  *
- * What is particular to a backend stands in a file of its own. Other kernel headers do not ask which one they have. */
+ * Definitions of one backend alone stand in a file of its own. Other kernel headers do not ask which one they have. */
 #ifndef LANES_H
 #define LANES_H
 

@@ -85,7 +85,7 @@ PART crossing_edge crossing_edge_of(const crossing *c, int vertex) {
   return e;
 }
 
-/* What whole numbers say: the signs of the edge functions, and that of the height at which the plane of the triangle
+/* The signs that whole numbers decide: of the edge functions, and of the height at which the plane of the triangle
  * passes the point. */
 typedef struct crossing_signs {
   int edge[3], height;

@@ -9,8 +9,8 @@ typedef struct obb_lanes {
   real center[3], half_size[3], axes[3][3];
 } obb_lanes;
 
-/* The ray in the frame of each lane's box, and the planes there that it intersects first. Those that it intersects last
- * are their negatives. */
+/* The ray in the frame of each lane's box, and the planes there that it intersects first. Their negatives are the
+ * planes that it intersects last. */
 typedef struct obb_frame {
   real origin[3], direction[3], inverse[3], near[3];
 } obb_frame;

@@ -58,7 +58,7 @@ INLINE void visit_node(descent *d, siblings *stack, uint *top, bool oblique, con
 #if SLAB_INSTANCES
 #include "walk/instance_levels.h"
 
-/* What is left in a model, or in the scene. */
+/* The rest of a descent in a model, or in the scene. */
 typedef struct level_descent {
   descent on;
   uint base;           /* entries of the stack that are those of levels outside */

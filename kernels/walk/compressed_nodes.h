@@ -86,7 +86,7 @@ INLINE uint next_primitive(node_leaves *l, uint *place) {
   return meta;
 }
 
-/* What is left to visit in a scene, or in a model, besides what is on the stack. */
+/* The nodes still to visit in a scene, or in a model, besides the stack's entries. */
 typedef struct descent {
   siblings next;
   node_leaves leaves;

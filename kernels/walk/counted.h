@@ -4,8 +4,8 @@
  * Kernels that are built with SLAB_COUNTED have two parameters more, and look there. Others are the code that they were
  * without such casts. PTX is compiled ahead, once for both: what looks there are comments in it (lanes/ptx.h).
  *
- * A launch has work-items for cast.rays. Those beyond the number write nothing. A group without rays ends at once, all
- * of it and before its first barrier. */
+ * A launch has work-items for cast.rays. Work-items beyond the number write nothing. A group without rays ends at once,
+ * all of it and before its first barrier. */
 #ifndef WALK_COUNTED_H
 #define WALK_COUNTED_H
 

@@ -45,7 +45,7 @@ typedef struct ray_levels {
 
 #include "walk/query_state.inc"
 
-/* What a ray of a world sees: the entry of the world, or of what belongs to all. */
+/* The view of a ray of a world: the entry of the world, or of the parts that belong to all. */
 INLINE GLOBAL const model_entry *scene_world(const scene_view *scene, uint world) {
   return scene_model(scene, world != 0 ? scene->cast->world_models + world : 0);
 }

@@ -99,7 +99,7 @@ INLINE listing listing_begin(const cast_arrays *arrays, const cast_uniforms *cas
   return l;
 }
 
-/* What a list holds of a hit. geometry: 0 where the scene has no instances. */
+/* An entry of a list, for a hit. geometry: 0 where the scene has no instances. */
 typedef struct listed_hit {
   float t;
   uint global_id, where, geometry, lane;

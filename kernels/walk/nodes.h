@@ -1,4 +1,4 @@
-/* What the layouts of a BVH have in common: testing a ray against the bounds of children, the blocks of a leaf, and the
+/* The common part of the layouts of a BVH: testing a ray against the bounds of children, the blocks of a leaf, and the
  * primitives outside the BVH. A layout defines STRIDE, the number of primitives per block, and BVH_UNIT, the number of
  * floats in which block positions are counted. */
 #ifndef WALK_NODES_H

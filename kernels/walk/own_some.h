@@ -24,7 +24,7 @@ INLINE void own_set(query_own *own, uint mask, uint world, slab_short_hit after)
   own->after_primitive = after.primitive;
 }
 
-/* Those of ray i. */
+/* The values of ray i. */
 INLINE uint own_mask_given(const cast_arrays *arrays, const cast_uniforms *cast, size_t i) {
   const own_arrays *own = &arrays->own;
   return own->masks != 0 ? own->masks[cast->masks_begin + i] : cast->mask;

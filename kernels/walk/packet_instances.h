@@ -5,7 +5,7 @@
 #include "walk/packet_leaf.h"
 #include "walk/packet_path.h"
 
-/* What a packet needs on one level: the scene, or a model that it is in. */
+/* The state of a packet on one level: the scene, or a model that it is in. */
 typedef struct packet_level {
   packet_interval h;
   packet_rows each;
@@ -85,7 +85,7 @@ INLINE void packet_left(packet *p) {
   if (SLAB_QUERY == SLAB_ANY) p->live &= p[1].live | ~p[1].entered;
 }
 
-/* Pops, after hits. What is left of a level is dropped where no ray is live there. */
+/* Pops, after hits. The rest of a level is dropped where no ray is live there. */
 INLINE bool packet_pop(const packet *p, packet_level *at, bvh_path *path) {
   if (PACKET_LIMITS) at->h.limit = most_live(p, p->limit);
   if (SLAB_QUERY == SLAB_ANY && p->live == 0) path->top = p->bottom;

@@ -1,4 +1,4 @@
-/* What a query keeps of the hits of a packet, and what it writes of them. query.h has that of single rays. */
+/* A query's values for the hits of a packet, and the results that it writes. query.h has those of single rays. */
 #ifndef WALK_PACKET_QUERY_H
 #define WALK_PACKET_QUERY_H
 

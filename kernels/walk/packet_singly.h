@@ -113,7 +113,7 @@ INLINE void packet_take_found(packet *p, packet_found *found, const global uint 
   }
 }
 
-/* Those of the triangles in `bits` that a ray does not skip. */
+/* The triangles in `bits` that a ray does not skip. */
 INLINE uint packet_unskipped(uint bits, const global uint *global_ids, uint skip) {
   return bits & ~eight_bits(vload8(0, global_ids) == skip);
 }

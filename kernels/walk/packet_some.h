@@ -42,7 +42,7 @@ INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id
   return model_entry_of(scene, p->model, global_id);
 }
 
-/* What stands outside the BVH that the packet is in. */
+/* The primitives outside the BVH that the packet is in. */
 INLINE GLOBAL const bvh_outside *packet_outside_of(const packet *p, const scene_view *scene) {
   (void)scene;
   return p->model->outside;

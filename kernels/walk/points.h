@@ -167,7 +167,7 @@ INLINE bool points_outside_bvh(point_query *q, const scene_view *scene, const bv
 #endif
 
 #if SLAB_INSTANCES && SLAB_TREE
-/* What stands outside the BVH of the model that the point is in, or of its world. */
+/* The primitives outside the BVH of the model that the point is in, or of its world. */
 INLINE bool points_level_outside(point_query *q, const scene_view *scene) {
   GLOBAL const model_entry *model = q->levels[q->level].model;
   bvh_outside outside[OUTSIDE_KINDS];

@@ -2,7 +2,7 @@
 #ifndef WALK_POINTS_CLOSEST_H
 #define WALK_POINTS_CLOSEST_H
 
-/* What a point finds in a BVH of its own: collapsed triangles. */
+/* A point finds collapsed triangles, in a BVH of their own. */
 #define POINTS_FIND_COLLAPSED true
 
 /* ---- bounds ---- */

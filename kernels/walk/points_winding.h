@@ -24,7 +24,7 @@ INLINE float points_limit(const point_query *q) { return (void)q, INFINITY; }
 
 /* ---- crossings ---- */
 
-/* What a triangle counts, by exact signs. */
+/* The count of a triangle, by exact signs. */
 INLINE int winding_exactly(const point_query *q, GLOBAL const float *block, uint lane) {
   float corner[3][3];
   for (uint v = 0; v < 3; v++)

@@ -1,4 +1,4 @@
-/* What a kernel of the user's calls: one ray, one query, and no array (slabcast_device.h).
+/* The function that a kernel of the user's calls: one ray, one query, and no array (slabcast_device.h).
  *
  * A text is there once for each query of the program, under names of its own. So all functions stand in each of the
  * texts, and one of each text is called. Built with SLAB_TRACE, and with what flat.cl, wide.cl or compressed.cl is

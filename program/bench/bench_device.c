@@ -185,7 +185,7 @@ static int close_passage(bench_run *run, passage *p) {
 /* Never 0: memory_read searches for 0. */
 static uint32_t pattern(size_t i) { return (uint32_t)i * 2654435761u | 1u; }
 
-/* What time_passes copies to, where it does. */
+/* The array that time_passes copies to, where it copies. */
 static const bench_array *last_of(const bench_run *run, const passage *p) {
   return run->on.backend->launch ? &p->to : &p->from;
 }

@@ -18,7 +18,7 @@ typedef enum bench_kernel {
 /* A kernel as a C function. work_item is its first parameter, see kernels/lanes/prelude.h. */
 typedef void bench_work(size_t work_item, const void *from, void *to, uint32_t n, float first, float a, float b);
 
-/* What was compiled for one instruction set. The levels of a processor differ in their lanes. */
+/* The kernels that were compiled for one instruction set. The levels of a processor differ in their lanes. */
 typedef struct bench_level {
   uint32_t lanes, chains;
   bench_work *kernels[BENCH_KERNELS];

@@ -1,4 +1,4 @@
-/* What a benchmark reports: a table, CSV and JSON files, and a comparison with an earlier run. */
+/* The report of a benchmark: a table, CSV and JSON files, and a comparison with an earlier run. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 
 /* ---- roff ------------------------------------------------------------------ */
 
-/* Prints part of a line. Text between backticks is bold. What roff would read as its own, or as a character for
- * typesetters, is written so that it stays what it is and can be copied to a shell. */
+/* Prints part of a line. Text between backticks is bold. Text that roff would read as its own, or as a character for
+ * typesetters, is escaped. So it stays as it is and can be copied to a shell. */
 static void put_part(const char *text, size_t length) {
   int bold = 0;
   for (size_t i = 0; i < length; i++) {

@@ -1,5 +1,5 @@
-/* What a program says of itself in other forms than --help: manual pages, and completions for shells. All of it comes
- * from the tables that the program parses its command line by. */
+/* Other forms of --help: manual pages, and completions for shells. All of it comes from the tables that the program
+ * parses its command line by. */
 #ifndef SLABCAST_PROGRAM_COMMON_MANUAL_H
 #define SLABCAST_PROGRAM_COMMON_MANUAL_H
 
@@ -15,7 +15,7 @@ typedef struct program {
   size_t command_count;
 } program;
 
-/* What --help and --version of a program do. */
+/* Descriptions of --help and --version of a program. */
 #define ABOUT_COMMANDS "list the commands"
 #define ABOUT_VERSION "print the version"
 

@@ -321,7 +321,7 @@ int options_check_ending(const command_line *command, const char *path, const ch
                         find_option(command, "--out") ? "; --out FORMAT is for any name" : "");
 }
 
-/* What only the whole command line shows. */
+/* Checks that need the whole command line. */
 static int check_scene(const command_line *command, const void *values) {
   for (size_t i = 0; i < command->option_count; i++)
     if (command->options[i].kind == OPTION_SCENE) {

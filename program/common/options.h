@@ -77,7 +77,7 @@ typedef struct command_line {
   const option *options;
   size_t option_count;
   int arguments; /* largest number of non-option arguments */
-  /* What --group names, for completions: structs that begin with their names, so many bytes apart. */
+  /* The groups that --group names, for completions: structs that begin with their names, so many bytes apart. */
   const void *groups;
   size_t group_count, group_stride;
 } command_line;

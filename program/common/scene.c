@@ -383,7 +383,7 @@ const char *scene_source_stdin(const scene_source *source) {
   return NULL;
 }
 
-/* What a mesh file names is known when it is read. */
+/* Files that a mesh file names are known when it is read. */
 static int remember_output(scene_outputs *outputs, const char *path) {
   char **grown = realloc(outputs->at, (outputs->count + 1) * sizeof *grown);
   if (grown) outputs->at = grown;

@@ -41,8 +41,8 @@ size_t scene_source_count(const scene_source *);
 
 /* Reads, adds and commits everything. Returns an exit code; on failure the error is printed and *scene is NULL. */
 int scene_source_load(scene_source *, slab_context *, slab_tree tree, slab_scene **scene);
-/* The same on a context that is opened for it, whose devices' names become device->name. What is opened is the caller's
- * after a failure too. */
+/* The same on a context that is opened for it, whose devices' names become device->name. Opened objects are the
+ * caller's after a failure too. */
 int scene_source_open(scene_source *, const slab_context_options *, slab_tree tree, slab_context **, slab_scene **,
                       slab_scene_stats *, slab_device_info *device);
 /* Whether its floats count from an origin that is not 0: then rays and points of doubles keep their digits. */

@@ -82,7 +82,7 @@ static float *rounded_places(const mesh_data *mesh) {
   return rounded;
 }
 
-/* What extract needs, where there are several parts. */
+/* Makes the room that extract needs, where there are several parts. */
 static bool make_room(adding *a) {
   const size_t vertices = a->mesh->vertex_count, triangles = a->mesh->triangle_count;
   if (a->places == NULL) return false;

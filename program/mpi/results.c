@@ -146,7 +146,7 @@ static int put_packed(team_results *r, uint64_t row, const result_rays *rays, co
   return write_rows(r, row, r->block, filled);
 }
 
-/* Writes offsets. Those of a batch begin at 0; in the file they continue from the rows before. */
+/* Writes offsets. The offsets of a batch begin at 0; in the file they continue from the rows before. */
 static int put_offsets(team_results *r, uint64_t ray, uint64_t row, const uint64_t *offsets, size_t n) {
   uint64_t *block = (uint64_t *)(void *)r->block;
   for (size_t i = 0; i < n;) {

@@ -7,7 +7,7 @@
 
 /* Collective: as scene_source_open, for all ranks. Local rank i takes device i of those that options->device names,
  * modulo their number: all, a list, cpu or gpu; NULL: the GPUs if there are any. Rank 0 loads the scene, all ranks
- * agree, then rank 0 sends it, in so many seconds. Returns the agreed code. What is opened is the caller's after a
+ * agree, then rank 0 sends it, in so many seconds. Returns the agreed code. Opened objects are the caller's after a
  * failure too. */
 int team_scene_open(team *, scene_source *, const slab_context_options *options, slab_tree, slab_context **,
                     slab_scene **, slab_scene_stats *, slab_device_info *, double *seconds);

@@ -1,5 +1,6 @@
-/* Files as the program uses them, by the numbers that the system gives them. What fails returns -1, or NULL, and sets
- * errno. Calls that a signal interrupts go on. Names are UTF-8 where the system has them in an encoding of its own. */
+/* Files as the program uses them, by the numbers that the system gives them. A failing call returns -1, or NULL, and
+ * sets errno. Calls that a signal interrupts go on. Names are UTF-8 where the system has them in an encoding of its
+ * own. */
 #ifndef PROGRAM_OS_FILE_H
 #define PROGRAM_OS_FILE_H
 
@@ -30,7 +31,7 @@ enum { OS_PATH_MAX = 4096 };
 int os_facts_of(const char *path, os_facts *);
 int os_facts_of_file(int file, os_facts *);
 bool os_is_link(const char *path);
-/* What a link refers to in the end, in memory of the caller's. NULL: path is no link, or refers to nothing. */
+/* The final target of a link, in memory of the caller's. NULL: path is no link, or refers to nothing. */
 char *os_link_target(const char *path);
 /* The file's name in a path, behind all folders. */
 const char *os_name_in(const char *path);
@@ -67,7 +68,7 @@ void os_let_go_stream(FILE *);
 int os_open_to_read(const char *path);
 /* The same as a stream of stdio, at the file's begin. */
 FILE *os_open_stream(const char *path);
-/* What is there already, which loses what it has: a pipe, a device. */
+/* Opens a file that is there already, which loses its contents: a pipe, a device. */
 int os_open_to_write(const char *path);
 /* A file to write and to read back, which is made where it is not there and else keeps what it has. */
 int os_open_to_update(const char *path);

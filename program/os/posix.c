@@ -1,4 +1,4 @@
-/* What program/os/ has, by POSIX and, where there is more, by Linux and by macOS. */
+/* The functions of program/os/, by POSIX and, where there is more, by Linux and by macOS. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sync_file_range, realpath, SIGXFSZ */
 #endif

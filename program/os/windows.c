@@ -1,7 +1,7 @@
-/* What program/os/ has, by Windows. Names go to the system as they are. The program's manifest says that they are UTF-8
- * (slabcast.manifest). That holds for this file, for C's own functions and for the libraries that are given names. What
- * Windows does not have is not done: a child may write files, and who ends the program from elsewhere
- * (TerminateProcess) leaves it no time to remove its own. */
+/* The functions of program/os/, by Windows. Names go to the system as they are. The program's manifest says that they
+ * are UTF-8 (slabcast.manifest). That holds for this file, for C's own functions and for the libraries that are given
+ * names. Functions that Windows does not have do nothing. A child may write files. A call of TerminateProcess from
+ * elsewhere leaves the program no time to remove its own. */
 #define WIN32_LEAN_AND_MEAN
 #undef _WIN32_WINNT
 #define _WIN32_WINNT 0x0A00 /* Windows 10 */
@@ -114,7 +114,7 @@ static os_facts facts_of(HANDLE handle) {
                     (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow};
 }
 
-/* Whoever opens a pipe takes it from the one it is for, so these names are not looked up. */
+/* A process that opens a pipe takes it from the one it is for, so these names are not looked up. */
 static bool is_device(const char *path) {
   return (path[0] == '\\' || path[0] == '/') && path[1] == path[0] && path[2] == '.' && path[3] == path[0];
 }
@@ -291,7 +291,7 @@ int64_t os_read(int file, void *bytes, size_t size) {
   for (;;) {
     end_reader();
     if (ReadFile(from, bytes, piece_of(size), &got, NULL)) {
-      /* Who writes no byte to a pipe has not closed it. */
+      /* A write of no byte does not close a pipe. */
       if (got > 0 || GetFileType(from) != FILE_TYPE_PIPE) return got;
     } else if (GetLastError() == ERROR_BROKEN_PIPE) {
       return 0;

@@ -1,4 +1,4 @@
-/* What the steps of slabcast verify share: reports of what failed, checks of answers, scenes in every layout. */
+/* Helpers of the steps of slabcast verify: reports of failures, checks of answers, scenes in every layout. */
 #include "program/verify/verify.h"
 
 #include <inttypes.h>

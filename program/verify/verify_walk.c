@@ -12,7 +12,7 @@
 /* Hits that a walk takes before it goes elsewhere: a few, since each costs a cast. */
 enum { STEPS = 4 };
 
-/* What is walked along. */
+/* A walk along the hits of rays. */
 typedef struct walk {
   verify_run *run; /* others: what a cast without `after` gives; after: where each ray is */
   slab_scene *scene;
@@ -191,7 +191,7 @@ static slab_status walk_on(const walk *w) {
   return status;
 }
 
-/* What casts without `after` give. */
+/* Casts without `after`. */
 static slab_status cast_whole(const walk *w) {
   slab_cast_options options = w->options;
   options.after = NULL;

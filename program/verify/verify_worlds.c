@@ -1,5 +1,5 @@
 /* Worlds. Rays of many at once are compared with CPU reference and oracle, while instances move, shapes change and
- * geometries come and go. Those of one world are compared bit by bit with a scene that holds no other. */
+ * geometries come and go. Rays of one world are compared bit by bit with a scene that holds no other. */
 #include <stdio.h>
 
 #include "program/verify/verify.h"

@@ -22,7 +22,7 @@ WORD = np.dtype("u4")
 Parts = tuple[tuple[str, Any, int], ...]
 
 _FLOAT_MAX = float(np.finfo(FLOAT).max)
-# What is a place: rounding moves it. Of the others it changes a direction or a size by a share that nothing shows.
+# Parts that are places: rounding moves them. Of other parts it changes a direction or a size by a share that nothing shows.
 PLACES = frozenset(["origins", "targets", "rays", "points", "vertices", "lower", "upper", "centers", "poses"])
 # The parts that say how large what stands there is.
 SIZES = frozenset(["radii", "half_sizes"])
@@ -345,7 +345,7 @@ def arrays_of(*parts: tuple[str, Any, int], of_rays: bool = False) -> list[Any]:
 
 
 def common_shape(parts: Parts, arrays: list[Any]) -> tuple[int, ...]:
-    """What the leading shapes of parts are broadcast to."""
+    """The shape that the leading shapes of parts are broadcast to."""
     shapes = [
         array.shape[:-1] if width else array.shape
         for (_, _, width), array in zip(parts, arrays)
@@ -361,7 +361,7 @@ def common_shape(parts: Parts, arrays: list[Any]) -> tuple[int, ...]:
 
 
 def narrow(parts: Parts, arrays: list[Any], but: tuple[int, ...] = ()) -> tuple[list[Any], list[float]]:
-    """The arrays of parts as float32, before they are broadcast, and how far each was moved. Those of the leading shape
+    """The arrays of parts as float32, before they are broadcast, and how far each was moved. Parts of the leading shape
     `but` are left as they are: they are rounded where parts are put together."""
     kept, moved = list(arrays), [0.0] * len(arrays)
     for k, array in enumerate(arrays):
@@ -420,7 +420,7 @@ def _joined_doubles(parts: Parts, given: list[Any], space: Space) -> NDArray[Any
 
 
 def _wants_double(parts: Parts, given: list[Any], moved: Sequence[float]) -> bool:
-    """What has no places, as planes, goes by the scene's origin, whatever that will be."""
+    """Parts without places, such as planes, go by the scene's origin, whichever that will be."""
     places = places_of(parts, given)
     if not places:
         return any(map(is_wide, given))

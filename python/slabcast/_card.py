@@ -250,7 +250,7 @@ class _Cast(_Work):
             results.wrote(end)
 
     def result(self, array: Any, dtype: np.dtype[Any]) -> Any:
-        """What the caller gets."""
+        """The result that the caller gets."""
         given = self.package.result(array)
         if dtype.names is None:
             return given

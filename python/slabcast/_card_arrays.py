@@ -245,7 +245,7 @@ def _comparable(array: Any) -> Any:
 
 
 def see(name: str, value: Any, card: Card, stream: int) -> Place:
-    """Where an array lies. What comes on the stream may read it then."""
+    """Where an array lies. Work that comes later on the stream may read it then."""
     if type(value).__name__ == _CAPSULE:
         raise InvalidArgument(f"{name} is a capsule of DLPack; give the array that made it")
     if not is_on_card(value):

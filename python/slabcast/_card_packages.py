@@ -32,7 +32,7 @@ class Package:
         self.module = module
 
     def within(self, card: Card) -> Any:
-        """What makes the card the current one of the package."""
+        """The context in which the card is the current one of the package."""
         return nullcontext()
 
     def stream(self, name: str, value: Any) -> int:
@@ -62,15 +62,15 @@ class Package:
         raise InvalidArgument("origins and directions of this package are not joined on a card: give rays of (..., 8)")
 
     def as_float(self, name: str) -> str:
-        """What makes float32 of an array."""
+        """The expression that makes float32 of an array."""
         return f'{name}.astype("float32")'
 
     def in_order(self, name: str) -> str:
-        """What lays an array out in C order."""
+        """The words for an array in C order."""
         return f"a copy of {name} in C order"
 
     def on_host(self, name: str) -> str:
-        """What copies an array to the host."""
+        """The expression that copies an array to the host."""
         return f"numpy.asarray({name})"
 
 

@@ -95,8 +95,8 @@ class Card:
 
 
 class _Owned:
-    """What goes back to the driver with the last reference. A forked process does not own it, and the end of a process
-    takes it by itself."""
+    """A handle that goes back to the driver with the last reference. A forked process does not own it, and the end of a
+    process takes it by itself."""
 
     def __init__(self, card: Card, handle: Any, release: Callable[[Any], int]) -> None:
         self.card, self.handle, self._release = card, handle, release

@@ -25,7 +25,7 @@ class Device(NamedTuple):
     name: str
     """Of the device."""
     vendor: str
-    """Who made it."""
+    """The maker of the device."""
     driver: str
     """The driver's version."""
     version: str
@@ -35,7 +35,7 @@ class Device(NamedTuple):
     type: str
     """"cpu", "gpu" or "other"."""
     compute_units: int
-    """What works at the same time; of a CPU its logical cores."""
+    """Units that work at the same time; of a CPU its logical cores."""
     clock_mhz: int
     """As the driver reports it; 0 where it does not."""
     memory_bytes: int

@@ -82,7 +82,7 @@ class Place(NamedTuple):
     """Such as "float32"."""
     card: int
     keep: Any
-    """What holds the memory as long as it is held itself."""
+    """The object that holds the memory as long as it is held itself."""
 
     @property
     def is_c_contiguous(self) -> bool:
@@ -97,8 +97,8 @@ class Place(NamedTuple):
 
 
 def read(capsule: Any) -> Optional[Place]:
-    """What a capsule tells; None where it is none that nobody has taken. It is not taken here either: it keeps its
-    memory until it goes, as one does that nobody takes."""
+    """The place in a capsule; None where it is no capsule, or one that was taken. It is not taken here either: it keeps
+    its memory until it goes, as one does that nobody takes."""
     for name, struct in _STRUCTS.items():
         if not _is_valid(id(capsule), name):
             continue
@@ -118,7 +118,7 @@ def read(capsule: Any) -> Optional[Place]:
     return None
 
 
-# What was given away, by the address of its struct, until its taker is done with it.
+# Capsules that were given away, by the address of their struct, until their takers are done with them.
 _given: dict[int, Any] = {}
 
 

@@ -1,4 +1,4 @@
-"""What explain() tells: the steps of one test, as objects and as text."""
+"""The answer of explain(): the steps of one test, as objects and as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Step(NamedTuple):
     """A number that a test computes on its way. As str() a line of text, with the value in hexadecimal too."""
 
     part: str
-    """What it is a step of: "ray", "x", "bounds x", "edge bc", "answer"."""
+    """The part that it is a step of: "ray", "x", "bounds x", "edge bc", "answer"."""
     name: str
     """No other step of the part has it."""
     value: Union[float, bool]
@@ -27,7 +27,7 @@ class Step(NamedTuple):
     formula: str
     """How it follows from earlier steps; "" where it is given."""
     note: str
-    """What follows from this value, such as what becomes of a NaN; "" where nothing does."""
+    """The consequence of this value, such as the fate of a NaN; "" where there is none."""
     text: str
 
     def __str__(self) -> str:

@@ -105,7 +105,7 @@ def mesh_arrays(mesh: Any) -> tuple[Array, Array]:
 
 
 def _of_tensors(mesh: Any) -> tuple[Array, Array]:
-    """Those of an empty mesh are not there."""
+    """An empty mesh lacks both."""
     empty = np.empty((0, 3), np.uint32)
     vertices = mesh.vertex["positions"] if "positions" in mesh.vertex else empty
     return vertices, mesh.triangle["indices"] if "indices" in mesh.triangle else empty

@@ -1,4 +1,4 @@
-"""What a backend has to do for kernels of the user's, and what all refuse in their arguments."""
+"""The interface of backends for kernels of the user's, and the refusals of arguments that all share."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class CudaKernel:
     # ---- where it runs ----
 
     def _stream(self, queue: Any, arguments: tuple[Any, ...]) -> int:
-        """What is asked for, else that of the first array."""
+        """The stream that is given, else that of the first array."""
         stream = _handle_of(queue)
         if stream is not None:
             self._require_context(stream)

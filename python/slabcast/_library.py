@@ -49,7 +49,7 @@ DEVICE_TYPES = ("other", "cpu", "gpu")
 
 
 class Error(RuntimeError):
-    """What the library refused or could not do. There is a subclass for each of its statuses."""
+    """A refusal or a failure of the library. There is a subclass for each of its statuses."""
 
 
 class InvalidArgument(Error, ValueError):

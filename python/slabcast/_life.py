@@ -3,8 +3,8 @@
 Casts take no lock where nothing waits. A change puts a new stamp on its scene, and a commit remembers the stamp that it
 has seen: the two differ while something waits. Stamps never repeat, so that no thread can take back another's.
 
-Locks: a scene's own guards what builds it. Whoever holds one waits for no other. add_instances alone needs two, and
-forks need all: these take turns by placing.
+Locks: a scene's own guards what builds it. A thread that holds one waits for no other. add_instances alone needs two,
+and forks need all: these take turns by placing.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Life:
             self._tell_holders()
 
     def _tell_holders(self) -> None:
-        """What a scene is a model of has to commit as well."""
+        """Scenes that have this one as a model have to commit as well."""
         for reference in self._holders:
             holder = reference()
             if holder is not None:

@@ -63,8 +63,8 @@ def _enqueue(
     results.add_event(pyopencl.Event.from_int_ptr(done.value, retain=False))
 
 
-# What the options are that have an entry for each ray, by their names in the library: how they are called, their dtype
-# and columns.
+# The options that have an entry for each ray, by their names in the library: the names to users, their dtype and
+# columns.
 _ENTRIES: dict[str, tuple[str, np.dtype[Any], tuple[int, ...]]] = {
     "skip": ("skip", WORD, (2,)),
     "masks": ("mask", WORD, ()),

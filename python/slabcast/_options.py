@@ -1,4 +1,4 @@
-"""What casts take by name."""
+"""The options of casts, which are given by name."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Array = Any
 
 
 class Options(TypedDict, total=False):
-    """What every cast takes by name.
+    """The options of every cast, which are given by name.
 
     Attributes:
         mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or an array of uint32, a mask for

@@ -1,4 +1,4 @@
-"""What is asked of points, and how they are handed to the library."""
+"""Queries of points, and how they are handed to the library."""
 
 from __future__ import annotations
 

@@ -123,8 +123,8 @@ class Kernel:
 
     def bind(self, scene: Optional[Scene] = None) -> None:
         """Sets the parameters of SLAB_SCENE_PARAMETERS, which are the kernel's first, to the scene as a cast would see
-        it now: what waits is committed. It keeps to that, whatever is committed later, until it is bound again. What
-        the program has launched has ended by then.
+        it now: what waits is committed. It keeps to that, whatever is committed later, until it is bound again. All
+        work that the program has launched has ended by then.
 
         Args:
             scene: one of the same queue or device, with the same threads, traversal and layout. It must be like the

@@ -1,4 +1,4 @@
-"""What casts return: dtypes of results, and tuples."""
+"""The results of casts: dtypes and tuples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INVALID = 0xFFFFFFFE
 
 
 class Hits(NamedTuple):
-    """Every hit of n rays. Those of ray i are hits[offsets[i]:offsets[i + 1]], sorted by (t, geometry, primitive)."""
+    """Every hit of n rays. Hits of ray i are hits[offsets[i]:offsets[i + 1]], sorted by (t, geometry, primitive)."""
 
     offsets: NDArray[np.uint64]
     """(n + 1,)"""
@@ -71,7 +71,7 @@ def _of_host(array: Any) -> NDArray[Any]:
 
 
 class CheckReport(NamedTuple):
-    """What check() found."""
+    """The findings of check()."""
 
     rays: int
     """Rays compared."""
@@ -90,7 +90,7 @@ class CheckReport(NamedTuple):
 
 
 class SceneInfo(NamedTuple):
-    """What a scene holds and takes."""
+    """The contents of a scene and the memory that they take."""
 
     geometries: int
     """How many were added."""
@@ -123,4 +123,4 @@ class SceneInfo(NamedTuple):
     build_seconds: float
     """Seconds that building and laying out took."""
     origin: tuple[float, float, float]
-    """Where the scene's float32 coordinates count from. Those of this tuple count from 0."""
+    """Where the scene's float32 coordinates count from. Coordinates in this tuple count from 0."""

@@ -1039,7 +1039,7 @@ class Scene(Life):
         return out  # type: ignore[no-any-return]
 
     def _double_of(self, options: Options) -> Optional[bool]:
-        """What Rays takes, by the option that is taken out."""
+        """The argument `double` of Rays, by the option that is taken out."""
         double = options.pop("double", None)
         if double is None:
             return None if self._space.in_double else False
@@ -1147,7 +1147,8 @@ class Scene(Life):
 
     @property
     def info(self) -> SceneInfo:
-        """What the scene holds and takes; what waits is committed for that, as for a cast."""
+        """The contents of the scene and the memory that they take. Changes that wait are committed for that, as for a
+        cast."""
         stats = _stats(self._committed())
         values = {name: getattr(stats, name) for name in SceneInfo._fields}
         lower, upper = (tuple(end) for end in _ends_of(stats).tolist())
@@ -1263,7 +1264,7 @@ def _worlds_of_instances(world: Array, shape: tuple[int, ...]) -> Optional[NDArr
 
 
 def _type_of(array: NDArray[Any]) -> str:
-    """What the names of functions that take such rows end with."""
+    """The end of names of functions that take such rows."""
     return "64" if array.dtype == DOUBLE else ""
 
 

@@ -339,7 +339,7 @@ def _pointing(native: Any, tables: tuple[Any, ...]) -> Any:
 
 
 def _remade(packed: bytes, tables: tuple[Any, ...], rows: Shape, columns: Shape, begin: int) -> RaySet:
-    """What was pickled."""
+    """The set that was pickled."""
     return RaySet._made(_pointing(_structs.Rays.from_buffer_copy(packed), tables), tables, rows, columns, begin)
 
 

@@ -1,4 +1,4 @@
-"""Values of any package as NumPy's arrays of real numbers. What is none is refused by name, place and way out."""
+"""Values of any package as NumPy's arrays of real numbers. Other values are refused by name, place and way out."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _real(name: str, value: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _of_fields(name: str, dtype: np.dtype[Any]) -> str:
-    """What makes columns of fields: of x, y and z alone, where there are others beside them."""
+    """The expression that makes columns of fields: of x, y and z alone, where there are others beside them."""
     names: tuple[str, ...] = dtype.names or ()
     if len(names) == 1:
         return f'{name}["{names[0]}"]'

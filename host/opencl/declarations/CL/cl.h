@@ -1,5 +1,5 @@
-/* What library and program use of OpenCL 1.2, for systems without the Khronos headers: the same declarations, and no
- * others. tests/api/opencl_declarations.c holds them against the Khronos headers. */
+/* The part of OpenCL 1.2 that library and program use, for systems without the Khronos headers: the same declarations,
+ * and no others. tests/api/opencl_declarations.c compares them with the Khronos headers. */
 #ifndef SLABCAST_OPENCL_DECLARATIONS_H
 #define SLABCAST_OPENCL_DECLARATIONS_H
 
