@@ -29,9 +29,9 @@ void worlds_frames_close(worlds_frames *);
 /* New places: of one world, of all. */
 void worlds_frames_place(worlds_frames *, uint32_t world);
 void worlds_frames_next(worlds_frames *);
-/* The meshes, the rays and the next frames as files of a folder that is there: `plan`, lines of a name and its value,
- * and plain arrays of float and uint32_t: modelK.vertices, modelK.triangles, those of the terrain, rays (8 floats each)
- * and transforms (a frame after the other). */
+/* The meshes, the rays and the next frames as files of an existing folder. `plan` has lines of a name and its value.
+ * The rest are plain arrays of float and uint32_t: modelK.vertices, modelK.triangles, those of the terrain, rays (8
+ * floats each) and transforms (a frame after the other). */
 void worlds_frames_write(worlds_frames *, const char *folder, uint32_t frames);
 
 #endif

@@ -1,7 +1,7 @@
 /* Computes deferred attributes, LANES hits at once. These are closest hits of rays that were cast one by one or
- * interleaved (in scenes with instances of packets too), or hits that SLAB_ALL has listed. wide.cl and packet.cl leave
- * t, global primitive id, block and lane of each. Computed in wide.cl, each for one lane, attributes took 60 to 200 ns
- * more (PoCL 3.1, Zen 3).
+ * interleaved (in scenes with instances of packets too), or hits that SLAB_ALL has listed. Kernels of wide.cl and
+ * packet.cl leave t, global primitive id, block and lane of each. Computed in wide.cl, each for one lane, attributes
+ * took 60 to 200 ns more (PoCL 3.1, Zen 3).
  *
  * Built as packet.cl. */
 #define STRIDE 8

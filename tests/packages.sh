@@ -5,11 +5,11 @@
 #                                             puts the packages into PACKAGES, and checks them
 #   test BUILD                                the same of what BUILD has, not optimised and with the kernels of BUILD
 #
-# Checked are: every file that is installed is in one package, that of its kind; the library's package is named as its
-# SONAME, can be linked to, and runs nothing when it is installed; the modules of Python find it; no program has a path
-# to its libraries in it; what they depend on; and what lintian says, where it is installed. `test` also installs them in
-# a Debian that has nothing, and follows README there, by shell, in C and in Python. That is for root, and told as not
-# tried elsewhere, unless SLABCAST_BARE_ROOT=must.
+# Checked are: every installed file is in one package, that of its kind. The library's package is named as its SONAME,
+# can be linked to, and runs nothing when it is installed. The modules of Python find it. No program has a path to its
+# libraries in it. Dependencies are checked, and the findings of lintian, where it is installed. `test` also installs
+# them in a Debian that has nothing, and follows README there, by shell, in C and in Python. That is for root, and told
+# as not tried elsewhere, unless SLABCAST_BARE_ROOT=must.
 set -euo pipefail
 
 # shellcheck source=tests/script.sh

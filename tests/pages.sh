@@ -7,8 +7,8 @@
 #   links                        every file that a document of this checkout links to is there; not
 #                                to folders, of which the site has no page
 #
-# Of a page's blocks of code `sh` is run, by one shell after the other in a folder that begins empty; `c` is a program,
-# saved under the name that the text before it tells, which `sh` then compiles (without a name it is there to be read);
+# Of a page's blocks of code `sh` is run, by one shell after the other in a folder that begins empty. `c` is a program,
+# saved under the name that the text before it gives; `sh` then compiles it. Without a name it is there to be read.
 # `python` is run, all of a page as one session. `text` after one of these is what it prints. Other blocks, such as
 # `console`, are there to be read.
 set -euo pipefail

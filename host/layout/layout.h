@@ -39,9 +39,9 @@ void layout_copy_nodes(slab_layout, const void *from, size_t n, void *to, size_t
 void *layout_node(slab_layout, const void *nodes, size_t nth);
 /* Whether the primitives of the last snapshot's geometries have the ids that they had. */
 bool layout_keeps_ids(const snapshot *, const snapshot *last);
-/* A BVH of a part, which lies in the arrays of the last snapshot from a node and a unit on, in arrays of its own. kept:
- * the other facts about it. Its primitives have the ids that they had. The caller frees nodes and blocks, whatever the
- * status. */
+/* A BVH of a part, copied to arrays of its own. In the arrays of the last snapshot it lies from a node and a unit on.
+ * kept: the other facts about it. Its primitives have the ids that they had. The caller frees nodes and blocks,
+ * whatever the status. */
 slab_status bvh_layout_take(const snapshot *last, const bvh_layout *kept, size_t node, size_t unit, bvh_layout *out);
 /* Gives the primitives of such a BVH the ids that they have in this snapshot. */
 void bvh_layout_renumber(const snapshot *, const snapshot *last, bvh_layout *);

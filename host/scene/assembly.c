@@ -45,8 +45,8 @@ static size_t own_units(const snapshot *s, const bvh_layout *t) {
 }
 
 /* Stack entries that a traversal can need, where the models need `models` of them. Entries on each level of a wide BVH:
- * the children of nodes, eight instances of a block, the rest of its leaf, the instances without a gate and the end of
- * the model. Interleaved rays have room for seven entries wherever others have one. */
+ * children of nodes, eight instances of a block, the rest of its leaf, instances without a gate and the end of the
+ * model. Interleaved rays have room for seven entries wherever others have one. */
 static uint32_t stack_with(slab_layout layout, uint32_t depth, uint32_t models) {
   return layout_stack(layout, layout == SLAB_LAYOUT_COMPRESSED ? depth : depth + 4) + models;
 }

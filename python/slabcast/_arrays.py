@@ -22,7 +22,8 @@ WORD = np.dtype("u4")
 Parts = tuple[tuple[str, Any, int], ...]
 
 _FLOAT_MAX = float(np.finfo(FLOAT).max)
-# Parts that are places: rounding moves them. Of other parts it changes a direction or a size by a share that nothing shows.
+# Parts that are places: rounding moves them. Of other parts it changes a direction or a size by a share
+# that nothing shows.
 PLACES = frozenset(["origins", "targets", "rays", "points", "vertices", "lower", "upper", "centers", "poses"])
 # The parts that say how large what stands there is.
 SIZES = frozenset(["radii", "half_sizes"])

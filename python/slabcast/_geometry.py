@@ -65,8 +65,8 @@ def transform_rows(transforms: Array, name: str = "transforms") -> NDArray[np.fl
 
 
 def place_rows(transforms: Array, space: Space, extent: float, is_model_far: bool) -> NDArray[Any]:
-    """Transforms of instances, (..., 3, 4) of float32, or of float64 where the scene takes it so. extent: that of their
-    models. is_model_far: a model has an origin of its own, which float32 does not move without loss."""
+    """Transforms of instances, (..., 3, 4) of float32, or of float64 where the scene takes it so. `extent`: that of
+    their models. `is_model_far`: a model has an origin of its own, which float32 does not move without loss."""
     array = _transforms("transforms", transforms)
     if is_model_far or (space.in_double and is_wide(array)):
         return double_array("transforms", array)

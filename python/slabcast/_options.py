@@ -79,7 +79,7 @@ class Options(TypedDict, total=False):
         progress: progress(rays_done, rays_total), called while rays are cast. A true value ends the cast with
             Cancelled, and an exception ends it as well.
         out: an array of NumPy that takes the results and is returned, of their shape and dtype (slabcast.HIT and so
-            on). slabcast.empty() makes one; it may be used again. all(), check() and explain() take none.
+            on). It may be one of slabcast.empty(), and may be used again. all(), check() and explain() take none.
         double: True casts rays of the host in float64, and the results are of HIT64, SHORT_HIT64, INTERVAL64 and
             float64. False rounds them to float32. None, the default, is True where the scene has an origin that is not
             0 and the rays are float64, or what NumPy makes float64 beside float32; else False.

@@ -59,9 +59,9 @@ class RaycastingScene:
         return geometry
 
     def cast_rays(self, rays: Any, nthreads: int = 0) -> dict[str, Any]:
-        """The first hit of each ray of (..., 6) float32, origin and direction. t_hit is (...) float32, in lengths of
-        the direction, inf on a miss. geometry_ids and primitive_ids are (...) uint32, INVALID_ID on a miss.
-        primitive_uvs is (..., 2) and primitive_normals (..., 3) float32."""
+        """The first hit of each ray of (..., 6) float32, origin and direction. `t_hit` is (...) float32, in lengths of
+        the direction, inf on a miss. `geometry_ids` and `primitive_ids` are (...) uint32, INVALID_ID on a miss.
+        `primitive_uvs` is (..., 2) and `primitive_normals` (..., 3) float32."""
         hits = self._cast().closest(_rays(rays), edges="closed")
         uvs = np.empty((*hits.shape, 2), np.float32)
         uvs[..., 0], uvs[..., 1] = hits["u"], hits["v"]
@@ -83,9 +83,9 @@ class RaycastingScene:
         return _out(self._cast().count(_rays(rays)).view(np.int32))
 
     def list_intersections(self, rays: Any, nthreads: int = 0) -> dict[str, Any]:
-        """Every hit of rays of (..., 6), one ray's after the other's and sorted along it. ray_splits (rays + 1) and
-        ray_ids (m) are uint32, and t_hit (m) is float32. Also geometry_ids and primitive_ids (m) uint32, and
-        primitive_uvs (m, 2) float32."""
+        """Every hit of rays of (..., 6), one ray's after the other's and sorted along it. `ray_splits` (rays + 1)
+        and `ray_ids` (m) are uint32, and `t_hit` (m) is float32. `geometry_ids` and `primitive_ids` (m) are uint32, and
+        `primitive_uvs` (m, 2) is float32."""
         offsets, hits = self._cast().all(_rays(rays))
         uvs = np.stack([hits["u"], hits["v"]], axis=-1)
         splits = offsets.astype(np.uint32)

@@ -2,11 +2,10 @@
  * (kernels/lanes/ptx.h), compiled for this processor. It knows a module by the first line of its PTX. Kernels of the
  * user's are in libraries that the stand-in of NVRTC makes (nvrtc.c); what NVRTC itself makes is kept, and not run.
  *
- * It holds callers to the interface; a violation ends the process with a line that says so. Violations are a context
- * that is not current, a handle that was released, bytes outside of an allocation, parameters that the PTX does not
- * declare, and a group that a kernel does not allow. So are calls before cuInit. In a process that was forked after it
- * so are all calls but cuInit, which fails there. Objects that are not released by the end are reported, and the exit
- * code is 1.
+ * It holds callers to the interface; a violation ends the process with a line that says so. Violations: a context that
+ * is not current, a released handle, bytes outside of an allocation, parameters that the PTX does not declare, a group
+ * that a kernel does not allow, and calls before cuInit. In a process that was forked after it all calls but cuInit
+ * are violations, and cuInit fails. Objects that are not released by the end are reported, and the exit code is 1.
  *
  *   SLAB_CUDA_CARDS=N     cards; default 1. CUDA_VISIBLE_DEVICES chooses among them
  *   SLAB_CUDA_MEMORY=B    bytes of a card; default 1 GiB

@@ -1,6 +1,6 @@
-/* What Collada, AMF and 3MF files say of their axis and unit: nothing, or an axis and a length that can be one; what
- * 3MF requires; how decimals of texts are spelled for the import library: so that nothing is left to be spelled anew;
- * and texts that are in UTF-16, or packed. */
+/* The facts that Collada, AMF and 3MF files state of their axis and unit: nothing, or a valid axis and length. Also the
+ * facts that 3MF requires. Decimals of texts are spelled for the import library, so that nothing is left to be spelled
+ * anew. Texts may be in UTF-16, or packed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,10 +2,9 @@
  * lane. A program that links slab_pretended has these devices in place of OpenCL's, and under its name in
  * SLABCAST_BACKENDS. The folder has the one symbol by which the registry finds that backend.
  *
- * It holds gpu/ to the seam. Each violation ends the program with a line that says so. Violations are a handle that is
- * used after its release, bytes outside a buffer, a group that a kernel does not allow, a wait that never began, and a
- * device that is closed with a buffer. No byte follows a buffer, kernels cannot write what they only read, and what
- * nobody wrote is NaN.
+ * It holds gpu/ to the seam. Each violation ends the program with a line that says so. Violations: a handle used after
+ * its release, bytes outside a buffer, a group that a kernel does not allow, a wait that never began, a device closed
+ * with a buffer. No byte follows a buffer, kernels cannot write what they only read, and what nobody wrote is NaN.
  */
 #ifndef PRETENDED_H
 #define PRETENDED_H

@@ -1,5 +1,5 @@
-/* The part of OpenCL 1.2 that library and program use, for systems without the Khronos headers: the same declarations,
- * and no others. tests/api/opencl_declarations.c compares them with the Khronos headers. */
+/* The part of OpenCL 1.2 that library and program use, for systems without the Khronos headers. It has the same
+ * declarations, and no others. The test tests/api/opencl_declarations.c compares them with the Khronos headers. */
 #ifndef SLABCAST_OPENCL_DECLARATIONS_H
 #define SLABCAST_OPENCL_DECLARATIONS_H
 
