@@ -292,9 +292,10 @@ SLAB_API void slab_scene_destroy(slab_scene *scene);
 SLAB_API slab_status slab_scene_set_worlds(slab_scene *, uint32_t worlds);
 
 /** @defgroup adding Adding geometry
- * @ingroup scenes Each call adds one geometry of n primitives (0 allowed, at most 2^32 - 16 in the scene) and copies
- * them. It writes the id of the geometry to *geometry (may be NULL); ids count from 0 in the order of adding. Casts see
- * a geometry after the next slab_scene_commit.
+ * @ingroup scenes
+ * Each call adds one geometry of n primitives (0 allowed, at most 2^32 - 16 in the scene) and copies them. It writes
+ * the id of the geometry to *geometry (may be NULL); ids count from 0 in the order of adding. Casts see a geometry
+ * after the next slab_scene_commit.
  *
  * SLAB_INVALID_ARGUMENT names the first refused primitive by index, with its value. These are refused:
  * - planes with a zero or non-finite normal or a non-finite offset
@@ -323,10 +324,10 @@ SLAB_API slab_status slab_scene_add_mesh(slab_scene *, const slab_mesh *, const 
                                          uint32_t *geometry);
 /** @} */
 
-/** @name Changing geometry Each call replaces all n primitives of a geometry by as many of the same kind; ids stay.
- * Primitives are refused by the same rules as when added. Where the geometry was added with skip_invalid they are
- * dropped instead. Its mask stays. After a refusal the scene is as it was. Casts see the change after the next
- * slab_scene_commit.
+/** @name Changing geometry
+ * Each call replaces all n primitives of a geometry by as many of the same kind; ids stay. Primitives are refused by
+ * the same rules as when added. Where the geometry was added with skip_invalid they are dropped instead. Its mask
+ * stays. After a refusal the scene is as it was. Casts see the change after the next slab_scene_commit.
  *
  * A mesh whose indices are NULL keeps those of the geometry, and needs as many vertices as they are for: the fastest
  * update. With indices of its own it may have any number of vertices.
@@ -346,10 +347,10 @@ SLAB_API slab_status slab_scene_update_obbs(slab_scene *, uint32_t geometry, con
 SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
 /** Replaces n planes of a geometry, from number `first` on; the others stay. n = 0 changes nothing.
  *
- * Where ranges are all that has changed since the last commit, the next commit may take time for these alone. It then
+ * Where a few ranges are all that has changed since the last commit, the next commit takes time for these alone. It
  * writes these primitives and the bounds above them. That holds on the processor, with a BVH without instances or
- * worlds, and few primitives in all; else a commit does the same as after an update of all. The host then holds the
- * geometry three times.
+ * worlds, and with few primitives in the ranges. Else the commit does the same as after an update of all. The host then
+ * holds the geometry three times.
  *
  * SLAB_INVALID_ARGUMENT as above, and where the range is not the geometry's. It names a refused primitive by its index
  * in the array. */
@@ -416,8 +417,9 @@ SLAB_API slab_status slab_scene_enable(slab_scene *, uint32_t geometry, int enab
 SLAB_API slab_status slab_scene_remove(slab_scene *, uint32_t geometry);
 /** @} */
 
-/** @name Ids of instances By the last commit. Any thread may call them, also while another one builds. Both read n
- * entries and write n, which the caller owns; n may be 0 (arrays may then be NULL).
+/** @name Ids of instances
+ * By the last commit. Any thread may call them, also while another one builds. Both read n entries and write n, which
+ * the caller owns; n may be 0 (arrays may then be NULL).
  *
  * Errors:
  * - SLAB_INVALID_STATE: before commit.
@@ -626,8 +628,9 @@ typedef struct slab_interval64 {
  * - SLAB_OUT_OF_MEMORY. */
 SLAB_API slab_status slab_scene_origin(slab_scene *, const double origin[3]);
 
-/** @name Adding and changing in double The calls without 64 in their names state all other facts. A value that float
- * does not hold, after the origin is taken from it, is refused as infinite.
+/** @name Adding and changing in double
+ * The calls without 64 in their names state all other facts. A value that float does not hold, after the origin is
+ * taken from it, is refused as infinite.
  * @{ */
 /** Adds planes. */
 SLAB_API slab_status slab_scene_add_planes64(slab_scene *, const slab_plane64 *, uint32_t n,
@@ -686,8 +689,8 @@ SLAB_API size_t slab_result_size64(slab_query);
 SLAB_API slab_ray64 slab_segment64(const double a[3], const double b[3]);
 /** @} */
 
-/** @defgroup casts Casts Casts from host memory to host memory. The calls block. When a call returns nothing of it is
- * in flight.
+/** @defgroup casts Casts
+ * Casts from host memory to host memory. The calls block. When a call returns nothing of it is in flight.
  * - n may have any size including 0 (arrays may then be NULL).
  * - rays: n rays.
  * - results: n results, owned by the caller. They must not overlap the rays.
@@ -773,9 +776,10 @@ SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray 
 
 /** @} */
 
-/** @defgroup sets Sets of rays Rays that a formula makes: of cameras, of a sensor's beams, from points into directions,
- * from points to points. A set is a description of some hundred bytes and the caller's tables, and its rays need not be
- * stored. docs/contract.md has the formulas: devices make the same bits.
+/** @defgroup sets Sets of rays
+ * Rays that a formula makes: of cameras, of a sensor's beams, from points into directions, from points to points. A set
+ * is a description of some hundred bytes and the caller's tables, and its rays need not be stored. docs/contract.md has
+ * the formulas: devices make the same bits.
  *
  * The rays of a set come in rows: ray r * columns + c is that of row r and column c.
  * @{ */
@@ -837,8 +841,9 @@ SLAB_API slab_rays slab_rays_directions(const float *point, uint32_t points, con
 /** slab_segment from each point of `from` to each of `to`. */
 SLAB_API slab_rays slab_rays_pairs(const float *from, uint32_t from_count, const float *to, uint32_t to_count);
 
-/** @name Tables for sets Angles are in degrees, up to 1e6 of either sign. Directions have unit length but for the
- * rounding of each component. Any thread may call.
+/** @name Tables for sets
+ * Angles are in degrees, up to 1e6 of either sign. Directions have unit length but for the rounding of each component.
+ * Any thread may call.
  *
  * SLAB_INVALID_ARGUMENT: an array is NULL although it is not empty, or an angle is NaN or larger.
  * @{ */
@@ -882,8 +887,8 @@ SLAB_API slab_status slab_sky_patches(uint32_t parts, float *directions, float *
 SLAB_API slab_status slab_rays_write(slab_context *, const slab_rays *, uint64_t first, size_t n, slab_ray *rays);
 /** @} */
 
-/** @defgroup sources Any source of rays One call for all queries. Rays come from an array or from a set; each has a
- * result, or rows of rays have sums.
+/** @defgroup sources Any source of rays
+ * One call for all queries. Rays come from an array or from a set; each has a result, or rows of rays have sums.
  * @{ */
 
 /** Where rays come from: an array of either kind, or a set. All zero: no rays. */
@@ -943,8 +948,8 @@ SLAB_API slab_status slab_cast(slab_scene *, slab_query query, const slab_source
                                const slab_cast_options *);
 /** @} */
 
-/** @defgroup points Closest points How far points are from surfaces, and where the closest point is. docs/contract.md
- * says what each answer means.
+/** @defgroup points Closest points
+ * How far points are from surfaces, and where the closest point is. docs/contract.md says what each answer means.
  *
  * points: n times 3 floats. A point with a coordinate that is not finite, or beyond 2^60, is invalid and finds nothing.
  * Triangles without area are found, as segments or points, although no ray hits them. Solids are surfaces: inside of
@@ -996,8 +1001,8 @@ typedef struct slab_closest_point64 {
   uint32_t geometry;  /**< as in slab_hit */
 } slab_closest_point64;
 
-/** @defgroup winding Inside or outside How often surfaces surround points. docs/contract.md says what each answer
- * means.
+/** @defgroup winding Inside or outside
+ * How often surfaces surround points. docs/contract.md says what each answer means.
  *
  * A ray goes from the point along z. Each triangle that it leaves through, from behind, counts 1; each that it enters
  * through, from the front, counts -1. Each solid that holds the point counts 1, its border included. Planes count
@@ -1042,9 +1047,10 @@ SLAB_API slab_status slab_winding_numbers(slab_scene *, const float *points, siz
                                           const slab_point_options *);
 /** @} */
 
-/** @name Points in double The calls without 64 in their names, for points of three doubles each. Each coordinate, less
- * that of the scene's origin (slab_scene_origin), is rounded to float once. A point beyond 2^60 then is invalid. The
- * calls take 12 n bytes of memory meanwhile.
+/** @name Points in double
+ * The calls without 64 in their names, for points of three doubles each. Each coordinate, less that of the scene's
+ * origin (slab_scene_origin), is rounded to float once. A point beyond 2^60 then is invalid. The calls take 12 n bytes
+ * of memory meanwhile.
  * @{ */
 /** SLAB_CLOSEST_POINTS. */
 SLAB_API slab_status slab_closest_points64(slab_scene *, const double *points, size_t n, slab_closest_point64 *results,

@@ -89,7 +89,8 @@ typedef struct slab_batch {
 SLAB_API slab_status slab_enqueue(slab_scene *, const slab_batch *, cl_command_queue, cl_uint wait_count,
                                   const cl_event *wait, cl_event *done);
 
-/** @name Kernels of your own Kernels of a slab_program, by OpenCL.
+/** @name Kernels of your own
+ * Kernels of a slab_program, by OpenCL.
  * @{ */
 
 /** Gives a kernel of the program, which the caller releases (clReleaseKernel). SLAB_INVALID_ARGUMENT: there is none of
@@ -112,8 +113,9 @@ SLAB_API slab_status slab_program_kernel(const slab_program *, const char *name,
 SLAB_API slab_status slab_scene_bind(slab_scene *, cl_kernel, cl_uint first_argument, cl_uint *count);
 /** @} */
 
-/** @name Changing geometry The updates of slabcast.h, from buffers of the scene's OpenCL context, after `wait_count`
- * events of `wait`. shapes: n values of the struct.
+/** @name Changing geometry
+ * The updates of slabcast.h, from buffers of the scene's OpenCL context, after `wait_count` events of `wait`. shapes: n
+ * values of the struct.
  *
  * The calls block until the buffers are read. The values are then checked and kept in host memory, as those of
  * slabcast.h are, and the same values are refused.

@@ -83,7 +83,8 @@ typedef struct slab_cuda_batch {
  * - SLAB_BUILD_FAILED, SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. */
 SLAB_API slab_status slab_enqueue_cuda(slab_scene *, const slab_cuda_batch *, struct CUstream_st *stream);
 
-/** @name Kernels of your own Kernels of a slab_program, by CUDA.
+/** @name Kernels of your own
+ * Kernels of a slab_program, by CUDA.
  * @{ */
 
 /** Gives a kernel of the program, which is valid until the program is destroyed.
@@ -116,7 +117,8 @@ SLAB_API slab_status slab_program_function(slab_program *, const char *name, str
 SLAB_API slab_status slab_scene_bind_cuda(slab_scene *, struct CUfunc_st *kernel, void **parameters, unsigned *count);
 /** @} */
 
-/** @name Changing geometry The updates of slabcast.h, from device memory as a slab_cuda_batch has it.
+/** @name Changing geometry
+ * The updates of slabcast.h, from device memory as a slab_cuda_batch has it.
  *
  * Each call reads its arrays on a stream of the scene's context, after the work that is on it (NULL: CUDA's default
  * stream). It returns when they are read: the caller may write them again at once. It waits for no other stream. The
