@@ -125,7 +125,9 @@ def compare_hits(near_name, far_name, places):
                 same = as_float(a[name]) == as_float(b[name])
                 finite += abs(float(b[name])) < 1e30
                 # Directions are scaled by a power of two, and so is the order.
-                same = same and ("order" not in b or math.frexp(as_float(b["order"]))[0] == math.frexp(as_float(a["t"]))[0])
+                same = same and (
+                    "order" not in b or math.frexp(as_float(b["order"]))[0] == math.frexp(as_float(a["t"]))[0]
+                )
             else:
                 same = a[name] == b[name]
             check(same, f"row {i}: {name} is {b[name]} far away, and {a[name]}")
