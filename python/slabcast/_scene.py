@@ -1278,13 +1278,6 @@ def _stats(scene: Handle) -> _structs.SceneStats:
     return stats
 
 
-def _given_floats(scene: Handle, rays: Array, directions: Array, t_min: Array, t_max: Array) -> Union[Rays, RaySet]:
-    """The arguments of a call that takes float32 alone."""
-    if isinstance(rays, RaySet):
-        return _alone(rays, directions, t_min, t_max)
-    return Rays(rays, directions, t_min, t_max, lambda: _range(scene))
-
-
 def _is_double(given: Union[Rays, RaySet]) -> bool:
     return isinstance(given, Rays) and given.is_double
 
