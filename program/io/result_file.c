@@ -211,11 +211,6 @@ static int put_row(result_file *file, uint64_t nth, const result_rays *rays, siz
   return 0;
 }
 
-/* Whether rows are equal to the results. */
-static int is_plain(const result_file *file) {
-  return is_binary(&file->options) && file->row.size == result_size(file->options.query, file->options.doubles);
-}
-
 static int put_plain(result_file *file, const void *results, uint64_t count) {
   return part_put(&file->rows, results, (size_t)count * file->row.size);
 }
@@ -254,7 +249,9 @@ static int count_put(result_file *file, uint64_t rows, size_t n) {
 int result_file_put(result_file *file, const result_rays *rays, const void *results, const uint64_t *offsets,
                     size_t n) {
   const uint64_t count = offsets ? offsets[n] : n;
-  if (is_plain(file) ? put_plain(file, results, count) : put_rows(file, rays, results, offsets, n)) return -1;
+  if (is_binary(&file->options) && result_row_is_plain(&file->row) ? put_plain(file, results, count)
+                                                                   : put_rows(file, rays, results, offsets, n))
+    return -1;
   if (offsets && file->offsets.out && put_offsets(file, offsets, n)) return -1;
   return count_put(file, count, n);
 }

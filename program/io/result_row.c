@@ -221,6 +221,8 @@ static int is_finite_point(const result_row *row, const unsigned char *place) {
   return isfinite(wide[0]) && isfinite(wide[1]) && isfinite(wide[2]);
 }
 
+int result_row_is_plain(const result_row *row) { return row->size == result_size(row->form.query, row->form.doubles); }
+
 void result_pack(const result_row *row, uint64_t index, const result_rays *rays, size_t i, const void *result,
                  unsigned char packed[RESULT_ROW_MAX]) {
   const result_form *form = &row->form;

@@ -75,6 +75,8 @@ void result_descr(const result_row *row, char *text, size_t size);
 /* Writes the column names, separated by commas, and a newline. */
 void result_names(const result_row *row, char text[RESULT_TEXT_MAX]);
 
+/* Whether packed rows are the results as they are: then they need not be packed. */
+int result_row_is_plain(const result_row *row);
 /* Packs the row of a result of ray i of these. index: the ray's in the file. */
 void result_pack(const result_row *row, uint64_t index, const result_rays *rays, size_t i, const void *result,
                  unsigned char packed[RESULT_ROW_MAX]);

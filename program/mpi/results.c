@@ -121,11 +121,6 @@ static int write_rows(team_results *r, uint64_t row, const void *rows, uint64_t 
   return shared_file_write(&r->hits.file, r->hits.header + row * r->row.size, rows, (size_t)(count * r->row.size));
 }
 
-/* Whether rows are equal to the results. */
-static int is_plain(const team_results *r) {
-  return r->options.row || r->row.size == result_size(r->options.query, r->options.doubles);
-}
-
 /* Packs and writes rows, block by block. */
 static int put_packed(team_results *r, uint64_t row, const result_rays *rays, const char *results,
                       const uint64_t *offsets, size_t n) {
@@ -160,8 +155,9 @@ static int put_offsets(team_results *r, uint64_t ray, uint64_t row, const uint64
 
 int team_results_put(team_results *r, uint64_t ray, uint64_t row, const result_rays *rays, const void *results,
                      const uint64_t *offsets, size_t n) {
-  const int failed = is_plain(r) ? write_rows(r, row, results, offsets ? offsets[n] : n)
-                                 : put_packed(r, row, rays, results, offsets, n);
+  const int failed = r->options.row || result_row_is_plain(&r->row)
+                         ? write_rows(r, row, results, offsets ? offsets[n] : n)
+                         : put_packed(r, row, rays, results, offsets, n);
   return failed || (offsets && put_offsets(r, ray, row, offsets, n)) ? -1 : 0;
 }
 

@@ -78,48 +78,23 @@ void near_points_take(near_points *points, size_t at, const ray_array *rows, siz
       memcpy(points->floats + 3 * (at + i), rows->floats[i].origin, sizeof rows->floats[i].origin);
 }
 
-static slab_status ask_floats(const near_job *job, const float *points, size_t n, void *results,
-                              const slab_point_options *options) {
-  switch ((slab_point_query)job->options->query) {
-    case SLAB_CLOSEST_POINTS:
-      return slab_closest_points(job->scene, points, n, results, options);
-    case SLAB_CLOSEST_DISTANCES:
-      return slab_closest_distances(job->scene, points, n, results, options);
-    case SLAB_POINTS_WITHIN:
-      return slab_points_within(job->scene, points, n, results, options);
-    case SLAB_WINDING:
-      return slab_winding(job->scene, points, n, results, options);
-    case SLAB_SIGNED_DISTANCES:
-      return slab_signed_distances(job->scene, points, n, results, options);
-    case SLAB_WINDING_NUMBERS:
-      return slab_winding_numbers(job->scene, points, n, results, options);
-  }
-  return SLAB_INVALID_ARGUMENT;
-}
-
-static slab_status ask_doubles(const near_job *job, const double *points, size_t n, void *results,
-                               const slab_point_options *options) {
-  switch ((slab_point_query)job->options->query) {
-    case SLAB_CLOSEST_POINTS:
-      return slab_closest_points64(job->scene, points, n, results, options);
-    case SLAB_CLOSEST_DISTANCES:
-      return slab_closest_distances64(job->scene, points, n, results, options);
-    case SLAB_POINTS_WITHIN:
-      return slab_points_within64(job->scene, points, n, results, options);
-    case SLAB_WINDING:
-      return slab_winding64(job->scene, points, n, results, options);
-    case SLAB_SIGNED_DISTANCES:
-      return slab_signed_distances64(job->scene, points, n, results, options);
-    case SLAB_WINDING_NUMBERS:
-      return slab_winding_numbers64(job->scene, points, n, results, options);
-  }
-  return SLAB_INVALID_ARGUMENT;
-}
-
 static slab_status ask(const near_job *job, const near_points *points, size_t n, void *results,
                        const slab_point_options *options) {
-  return points->doubles ? ask_doubles(job, points->doubles, n, results, options)
-                         : ask_floats(job, points->floats, n, results, options);
+/* The call for points in float, or its sibling for doubles. */
+#define ASK(query, call)                                                                \
+  case query:                                                                           \
+    return points->doubles ? call##64(job->scene, points->doubles, n, results, options) \
+                           : call(job->scene, points->floats, n, results, options)
+  switch ((slab_point_query)job->options->query) {
+    ASK(SLAB_CLOSEST_POINTS, slab_closest_points);
+    ASK(SLAB_CLOSEST_DISTANCES, slab_closest_distances);
+    ASK(SLAB_POINTS_WITHIN, slab_points_within);
+    ASK(SLAB_WINDING, slab_winding);
+    ASK(SLAB_SIGNED_DISTANCES, slab_signed_distances);
+    ASK(SLAB_WINDING_NUMBERS, slab_winding_numbers);
+  }
+#undef ASK
+  return SLAB_INVALID_ARGUMENT;
 }
 
 static int check(near_job *job, uint64_t first, const near_points *points, size_t n, const void *results,
