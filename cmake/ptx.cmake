@@ -7,7 +7,7 @@
 # itself and unpacked by zlib; without zlib as it is.
 
 # As the library asks for them (host/cuda/ptx.c). Stacks are those that the deepest scene needs (kernels/variants.def).
-set(slab_ptx_options -cl-std=CL1.2 -DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=128 -DSLAB_IN_FLIGHT=1 -DSLAB_RAY_PAIRS=1)
+set(slab_ptx_options -cl-std=CL1.2 -DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=128 -DSLAB_WALKERS=1 -DSLAB_RAY_PAIRS=1)
 # More warps fit where a work-item has fewer registers. 80: tuning.c. Closed edges would spill 1 KB. 128: clang 15 takes
 # 122, clang 22 167.
 set(slab_ptx_registers_compressed 80)

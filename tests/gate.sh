@@ -31,7 +31,7 @@ cut=(-DSLAB_BUFFERS=4 -DSLAB_PART_UNITS=300000000 -DSLAB_PART_NODES=4294967295) 
 
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -Wall -Wextra -Wpedantic -Werror -I "$root/kernels" -I "$root/host/include"
-  -DSLAB_STACK=64 -DSLAB_IN_FLIGHT=1 -DCHAINS=12)
+  -DSLAB_STACK=64 -DSLAB_WALKERS=1 -DCHAINS=12)
 gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=128) # host/device/tuning.c
 cpu=(-DSLAB_RAYS=32 -DSLAB_TILE=0)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/nvptx64--nvidiacl.bc")
@@ -194,7 +194,7 @@ model() { python3 "$root/tools/gpu_model.py" "$table" "$results/divergence.txt";
 
 # check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division and the buffers of the caller.
 check_lanes() {
-  "$CLANG" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS="$all" -USLAB_IN_FLIGHT -DSLAB_IN_FLIGHT="$3" \
+  "$CLANG" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS="$all" -USLAB_WALKERS -DSLAB_WALKERS="$3" \
     -DSLAB_RAY_PAIRS="${4-1}" -DSLAB_DEFERRED="${5-0}" "${cpu[@]}" "$division" "${buffers[@]}" "$root/kernels/$1.cl" ||
     die "$1.cl fails at $2 lanes, $3 in turns"
 }

@@ -38,7 +38,7 @@ typedef struct offer {
   uint32_t traversals; /* that a cast may choose from now: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE is always
                           there; others where the device supports them and their kernels pay by now */
   uint32_t packet;     /* rays of a packet; 0: the query has no packets here */
-  double in_flight;    /* the largest share of a launch's rays whose hits are being listed at once */
+  double walkers;      /* the largest share of a launch's rays whose hits are being listed at once */
 } offer;
 
 struct gpu_driver;
@@ -89,7 +89,7 @@ struct backend {
   slab_status (*end)(const cast *, const device_scene *, chunk *, chunk_outcome *);
   /* Instead of end: waits for everything in flight and drops the results. */
   void (*abandon)(const device_scene *, chunk *);
-  /* After the last chunk of a call: waits until the caller's memory is no longer used, and frees chunk.in_flight. */
+  /* After the last chunk of a call: waits until the caller's memory is no longer used, and frees chunk.flight. */
   slab_status (*settle)(const device_scene *, chunk *);
 
   /* Casts all rays of a call at once, at most FEW_RAYS, on the caller's thread; flat: by brute force, which the scene

@@ -16,7 +16,7 @@ static const tuning cpu = {
     .groups_a_unit = 8,
     /* Xeon (Emerald Rapids), measured before ray pairs: 16 are 1.03 to 1.07 times as fast as 8 and 12; 32 are no
      * faster. EPYC (Zen 4): 24 and 32 are 0.94 to 1.03 times as fast as 16. */
-    .in_flight = 16,
+    .walkers = 16,
     /* EPYC (Zen 4): a work-item alone in its group with 128 rays is 0.96 to 1.07 times as fast as four work-items with
      * 32 rays each, 1.05 in the middle. With 64 and 256 rays it is 0.98 to 1.02 times as fast as with 128. */
     .interleaved_rays = 128,
@@ -55,7 +55,7 @@ static const tuning gpu = {
      * other kinds without a BVH. */
     .flat_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
     .ready_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
-    .in_flight = 8, /* used only where lanes are forced */
+    .walkers = 8, /* used only where lanes are forced */
     .interleaved_rays = 8,
 };
 

@@ -26,7 +26,7 @@ struct tuning {
    * brute force is beside the BVH up to beside_most() by beside_work. Planes add nothing: they are in no BVH. */
   uint32_t flat_work[SLAB_SHAPE_COUNT], ready_work[SLAB_SHAPE_COUNT], beside_work[SLAB_SHAPE_COUNT];
   bvh_leaves leaves;         /* leaves of the BVHs of its layout */
-  uint32_t in_flight;        /* rays that a work-item of SLAB_TRAVERSAL_INTERLEAVED has in flight by OpenCL */
+  uint32_t walkers;          /* rays that a work-item of SLAB_TRAVERSAL_INTERLEAVED traverses in turn, by OpenCL */
   uint32_t interleaved_rays; /* and the maximum that it casts in all */
 };
 

@@ -178,12 +178,11 @@ uint32_t launch_trace_buffers(const device_scene *on, gpu_buffer *list[1 + 2 * S
   return n;
 }
 
-/* Work-items of flat scenes have all their rays in flight, those with interleaved rays in_flight rays, others one ray.
- */
-uint32_t launch_in_flight(const device_scene *on, const launch *l) {
+/* Work-items of flat scenes walk all their rays at once, those of interleaved rays tuning.walkers, others one ray. */
+uint32_t launch_walkers(const device_scene *on, const launch *l) {
   const uint32_t rays = l->uniforms.rays, each = rays_each(on, rays, l->interleaved), items = (rays + each - 1) / each;
   if (!on->scene->has_bvh) return rays;
-  return l->interleaved ? items * on->device->tuning->in_flight : items;
+  return l->interleaved ? items * on->device->tuning->walkers : items;
 }
 
 slab_status launch_enqueue(const device_scene *on, slab_query query, launch *l, gpu_queue *queue, gpu_order order) {
@@ -203,9 +202,9 @@ uint32_t launch_packet(const device_scene *on, slab_query query) {
 
 offer gpu_offers(const device_scene *on, slab_query query) {
   device *d = on->device;
-  offer o = {.traversals = 1u << SLAB_TRAVERSAL_SINGLE, .in_flight = 1.0};
+  offer o = {.traversals = 1u << SLAB_TRAVERSAL_SINGLE, .walkers = 1.0};
   if (!device_scene_has_traversals(on)) return o;
-  o.in_flight = (double)d->tuning->in_flight / d->tuning->interleaved_rays;
+  o.walkers = (double)d->tuning->walkers / d->tuning->interleaved_rays;
   if (d->info.lane_width == 1) return o;
   o.packet = launch_packet(on, query);
   const program_key packets = key_of(on, PROGRAM_PACKET, query, false),

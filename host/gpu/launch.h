@@ -33,8 +33,8 @@ slab_status launch_boundary(const device_scene *, const boundary *, const void *
                             gpu_order);
 /* Rays per packet; 0 where this query on this scene has no packets. */
 uint32_t launch_packet(const device_scene *, slab_query);
-/* Rays that the work-items of launch_enqueue have in flight together. */
-uint32_t launch_in_flight(const device_scene *, const launch *);
+/* Rays that the work-items of launch_enqueue walk at once. */
+uint32_t launch_walkers(const device_scene *, const launch *);
 /* Launches the main or the interleaved kernel. Sets rays_each, as launch_packets does. */
 slab_status launch_enqueue(const device_scene *, slab_query, launch *, gpu_queue *, gpu_order);
 /* Whether launches of this query may leave the attributes of hits to launch_attributes. */

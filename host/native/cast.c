@@ -25,7 +25,7 @@ _Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone le
 #define LANES_MOST 16
 /* Rays of the smallest packets. */
 #define LANES_LEAST 8
-/* Rays of a piece in a BVH at most. The last of them have ever fewer in flight beside them. */
+/* Rays of a piece in a BVH at most. The last of them have ever fewer walkers beside them. */
 #define PIECE_MOST 256u
 /* Rays of a piece at most where they are gathered in tiles. */
 #define TILED_MOST (2 * PIECE_MOST)
@@ -98,7 +98,7 @@ struct native_flight {
   atomic_uint_fast64_t sampled[CHUNK_SAMPLES][2]; /* nanoseconds: of pieces beside a sample's, and of its own */
 };
 
-double native_in_flight(const device_scene *on) {
+double native_walkers(const device_scene *on) {
   if (!on->scene->has_bvh || on->state->beside != NULL) return 1.0;
   return (device_scene_has_traversals(on) ? (double)LISTS_MOST : 1.0) / PIECE_MOST;
 }
@@ -706,28 +706,28 @@ void native_free_idle(native_device *opened) {
 /* Kernels run when the chunk ends: by then the casting thread has nothing else to do, and takes part. */
 slab_status native_begin(const cast *c, const device_scene *on, chunk *of) {
   if (c->points != NULL) return SLAB_OK;
-  if (of->in_flight == NULL) of->in_flight = take_flight(on->device);
-  if (of->in_flight == NULL) return fail_memory(sizeof(flight), "a cast");
-  return prepare(c, on, of, of->in_flight);
+  if (of->flight == NULL) of->flight = take_flight(on->device);
+  if (of->flight == NULL) return fail_memory(sizeof(flight), "a cast");
+  return prepare(c, on, of, of->flight);
 }
 
 slab_status native_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
   if (c->points != NULL) return native_cast_points(c, on, of, outcome);
-  run(of->in_flight, on->scene->context->threads);
-  const slab_status status = c->sums != NULL ? run_sums(c, of->in_flight) : SLAB_OK;
-  if (status == SLAB_OK) return finish(c, of->in_flight, outcome);
-  release(of->in_flight);
+  run(of->flight, on->scene->context->threads);
+  const slab_status status = c->sums != NULL ? run_sums(c, of->flight) : SLAB_OK;
+  if (status == SLAB_OK) return finish(c, of->flight, outcome);
+  release(of->flight);
   return status;
 }
 
 void native_abandon(const device_scene *on, chunk *of) {
   (void)on;
-  if (of->in_flight != NULL) release(of->in_flight); /* points have none */
+  if (of->flight != NULL) release(of->flight); /* points have none */
 }
 
 slab_status native_settle(const device_scene *on, chunk *of) {
-  if (of->in_flight != NULL) give_back(on->device, of->in_flight);
-  of->in_flight = NULL;
+  if (of->flight != NULL) give_back(on->device, of->flight);
+  of->flight = NULL;
   return SLAB_OK;
 }
 

@@ -138,7 +138,7 @@ static slab_status native_fetch(const device *d, const scene_state *state, slab_
 }
 
 static offer native_offers(const device_scene *on, slab_query query) {
-  offer o = {.traversals = 1u << SLAB_TRAVERSAL_SINGLE, .in_flight = native_in_flight(on)};
+  offer o = {.traversals = 1u << SLAB_TRAVERSAL_SINGLE, .walkers = native_walkers(on)};
   if (!device_scene_has_traversals(on) || on->device->info.lane_width == 1) return o;
   const native_variant *packet = native_variant_of(on, NATIVE_PACKET, query);
   if (packet != NULL) o.traversals |= 1u << SLAB_TRAVERSAL_PACKETS, o.packet = packet->lanes;

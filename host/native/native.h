@@ -166,8 +166,8 @@ static inline const native_variant *native_variant_of(const device_scene *on, na
   return v != NULL ? v : n->of[program][query][instances ? KINDS_instances : KINDS_all];
 }
 
-/* offer.in_flight, as the largest pieces have it. */
-double native_in_flight(const device_scene *);
+/* offer.walkers, as the largest pieces have it. */
+double native_walkers(const device_scene *);
 /* The functions of the backend that cast, see backend.h. */
 slab_status native_begin(const cast *, const device_scene *, chunk *);
 slab_status native_end(const cast *, const device_scene *, chunk *, chunk_outcome *);

@@ -35,19 +35,19 @@ static const char *division_of(const device *d) {
   return cl_of(d)->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
 }
 
-/* Rays in flight per work-item. Rays are interleaved only where lanes hold a node's children, and not where a buffer
+/* Walkers per work-item. Rays are interleaved only where lanes hold a node's children, and not where a buffer
  * holds their number: such casts are slab_enqueue's, one ray after the other. */
-static uint32_t rays_in_flight(const device *d, const program_key *key) {
+static uint32_t walkers(const device *d, const program_key *key) {
   const bool one_by_one = key->own || key->counted;
   const bool interleaves = key->source == PROGRAM_WIDE && !one_by_one && program_lanes(d, PROGRAM_WIDE) == BVH_WIDTH;
-  return interleaves ? d->tuning->in_flight : 1;
+  return interleaves ? d->tuning->walkers : 1;
 }
 
 /* Rays per ray pair: 2 where registers hold the lanes of both rays. It needs exact_divide, because the emulated
  * division is written for the lanes of one ray. Through instances pairs take 1.04 times as long (native, AVX-512). */
 static uint32_t rays_paired(const device *d, const program_key *key) {
   const bool pairs = d->info.lane_width >= 2 * BVH_WIDTH && d->info.exact_divide && !key->instances;
-  return pairs && rays_in_flight(d, key) > 1 ? 2 : 1;
+  return pairs && walkers(d, key) > 1 ? 2 : 1;
 }
 
 /* Whether kernels may use inline assembly. Only PoCL is known to support it, and not every version. From 4.0 up to
@@ -102,9 +102,9 @@ static void register_option(const device *d, const program_key *key, char *text,
 void program_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
-           "-DSLAB_IN_FLIGHT=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_INSTANCES=%d -DSLAB_DEVICE=%u",
+           "-DSLAB_WALKERS=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_INSTANCES=%d -DSLAB_DEVICE=%u",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, rays_in_flight(d, key), rays_paired(d, key), key->deferred, key->instances,
+           d->tuning->tile, walkers(d, key), rays_paired(d, key), key->deferred, key->instances,
            gpu_of(d)->builder->nth);
   lane_options(d, text, size);
   variant_options(key, text, size);

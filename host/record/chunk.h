@@ -33,7 +33,7 @@ typedef struct chunk {
   bool flat; /* single rays test all primitives, by what the scene has beside its BVH */
   chunk_sample samples[CHUNK_SAMPLES];
   hits_known known; /* known number of hits per ray, for collecting */
-  void *in_flight;  /* the backend's own, from the first begin of a call to settle */
+  void *flight;     /* the backend's own, from the first begin of a call to settle */
   void *tables;     /* that the call's chunks share, on the device: from open_tables */
 } chunk;
 

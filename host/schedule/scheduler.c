@@ -67,7 +67,7 @@ typedef struct device_worker {
   chunk chunks[CHUNKS];
   moment begun[CHUNKS];
   chunk_choice chosen[CHUNKS];
-  uint32_t first, in_flight; /* ring buffer: the oldest chunk, and the number in flight */
+  uint32_t first, flights; /* ring buffer: the oldest chunk, and the number in flight */
 } device_worker;
 
 /* A cast job: one call of a cast, shared by its device workers. The lock guards everything that changes. */
@@ -93,15 +93,15 @@ static uint64_t part_of_call(const cast *c) {
 
 /* Maximum number of rays of a launch: what fits the device's allocations, where memory is copied also the kept staging
  * buffers and a part of the call, and at most the caller's launch_rays. */
-static uint32_t launch_bound(const cast *c, const device_worker *s) {
-  const device *d = s->on.device;
+static uint32_t launch_bound(const cast *c, const device_worker *w) {
+  const device *d = w->on.device;
   const size_t widest = c->result_size > input_size(c) ? c->result_size : input_size(c);
   uint64_t bound = d->info.allocation_bytes / widest;
   if (!d->in_place) bound = least(bound, least(STAGED_BYTES / widest, part_of_call(c)));
   if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
   if ((c->set != NULL || c->sums != NULL) && d->in_place) bound = least(bound, MADE_A_CHUNK);
   const uint64_t packets = (uint64_t)d->launch_items * d->info.lane_width;
-  if (s->offered.packet != 0 && packets != 0 && packets < bound) bound = packets;
+  if (w->offered.packet != 0 && packets != 0 && packets < bound) bound = packets;
   const uint64_t fewest = c->sums != NULL ? SUM_PART : 1;
   return (uint32_t)(bound < fewest ? fewest : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
 }
@@ -126,9 +126,9 @@ static slab_status bound_hits(const cast *c, const device *d, size_t first, uint
 }
 
 /* Limits `rays` to those whose hits can be collected; no limit where hits are not collected. */
-static uint32_t bound_collected(const device_worker *s, uint32_t rays) {
-  if (s->cast_job->cast->collected == NULL) return rays;
-  const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), s->offered.in_flight);
+static uint32_t bound_collected(const device_worker *w, uint32_t rays) {
+  if (w->cast_job->cast->collected == NULL) return rays;
+  const uint32_t most = room_rays(&w->hits, chunk_room(w->on.device), w->offered.walkers);
   return rays < most ? rays : most;
 }
 
@@ -157,15 +157,15 @@ static uint32_t launch_size(size_t remaining, uint32_t size, uint32_t bound) {
 
 /* With several devices, no device may hold rays that another one could have cast meanwhile. Each takes its share of the
  * remaining rays, in proportion to its speed, divided by the number of its chunks in flight. */
-static uint32_t shared_size(const device_worker *s, size_t remaining) {
-  const cast_job *f = s->cast_job;
+static uint32_t shared_size(const device_worker *w, size_t remaining) {
+  const cast_job *job = w->cast_job;
   double all = 0.0;
-  for (uint32_t i = 0; i < f->count; i++) all += f->workers[i].rate;
-  const double share = s->rate > 0.0 ? s->rate / all : 1.0 / f->count;
-  const double rays = share * (double)remaining / CHUNKS, least = s->rate * LEAST_SECONDS;
+  for (uint32_t i = 0; i < job->count; i++) all += job->workers[i].rate;
+  const double share = w->rate > 0.0 ? w->rate / all : 1.0 / job->count;
+  const double rays = share * (double)remaining / CHUNKS, least = w->rate * LEAST_SECONDS;
   double size = rays < least ? least : rays;
   if (size < WORK_GROUP) size = WORK_GROUP;
-  if (size > s->size) size = s->size;
+  if (size > w->size) size = w->size;
   return size < (double)remaining ? (uint32_t)size : (uint32_t)remaining;
 }
 
@@ -174,24 +174,24 @@ static uint32_t shared_size(const device_worker *s, size_t remaining) {
 static const char *noun_of(const cast *c) { return c->points != NULL ? "point" : "ray"; }
 
 /* The first failure decides the status and message of the call. */
-static void cast_job_fail(cast_job *f, slab_status status) {
-  os_mutex_lock(&f->lock);
-  if (f->status == SLAB_OK) {
-    f->status = status;
-    snprintf(f->message, sizeof f->message, "%s", slab_message());
+static void cast_job_fail(cast_job *job, slab_status status) {
+  os_mutex_lock(&job->lock);
+  if (job->status == SLAB_OK) {
+    job->status = status;
+    snprintf(job->message, sizeof job->message, "%s", slab_message());
   }
-  os_mutex_unlock(&f->lock);
+  os_mutex_unlock(&job->lock);
 }
 
-static void worker_fail(const device_worker *s, slab_status status) {
-  const cast *c = s->cast_job->cast;
-  char why[sizeof s->cast_job->message - 512];
+static void worker_fail(const device_worker *w, slab_status status) {
+  const cast *c = w->cast_job->cast;
+  char why[sizeof w->cast_job->message - 512];
   snprintf(why, sizeof why, "%s", slab_message());
-  os_mutex_lock(&s->cast_job->lock);
+  os_mutex_lock(&w->cast_job->lock);
   const uint64_t done = c->progress_done;
-  os_mutex_unlock(&s->cast_job->lock);
-  cast_job_fail(s->cast_job,
-                fail(status, "%s: \"%s\" failed after %llu of %llu %s%s: %s", c->function, s->on.device->info.name,
+  os_mutex_unlock(&w->cast_job->lock);
+  cast_job_fail(w->cast_job,
+                fail(status, "%s: \"%s\" failed after %llu of %llu %s%s: %s", c->function, w->on.device->info.name,
                      (unsigned long long)done, (unsigned long long)c->progress_total, noun_of(c),
                      plural(c->progress_total, "", "s"), why));
 }
@@ -209,46 +209,46 @@ static moment moment_now(const device *d) {
 }
 
 /* Whether triangles are cast with closed edges: packets have half open ones alone (kernels/maths/closed.h). */
-static bool casts_closed(const device_worker *s) {
-  const slab_cast_options *options = s->cast_job->cast->options;
-  const snapshot *scene = s->on.scene;
+static bool casts_closed(const device_worker *w) {
+  const slab_cast_options *options = w->cast_job->cast->options;
+  const snapshot *scene = w->on.scene;
   const bool triangles = scene->has_instances || (scene->kinds >> SLAB_TRIANGLE & 1) != 0;
   return triangles && options != NULL && options->edges == SLAB_EDGES_CLOSED;
 }
 
 /* Rays with masks, worlds and hits of their own are cast one by one; points are asked so. */
-static bool casts_own(const device_worker *s) {
-  const cast *c = s->cast_job->cast;
+static bool casts_own(const device_worker *w) {
+  const cast *c = w->cast_job->cast;
   return c->points != NULL || has_own_rays(c->options);
 }
 
 /* Rays that the device makes, or pieces of a chunk, are not there to be sorted. */
-static bool makes_there(const device_worker *s) {
-  const cast *c = s->cast_job->cast;
-  return c->far != NULL || (c->set != NULL && s->on.device->backend->open_tables != NULL);
+static bool makes_there(const device_worker *w) {
+  const cast *c = w->cast_job->cast;
+  return c->far != NULL || (c->set != NULL && w->on.device->backend->open_tables != NULL);
 }
 
-static offer offered_now(const device_worker *s) {
-  offer o = s->on.device->backend->offers(&s->on, s->cast_job->cast->query);
-  if (casts_closed(s)) o.traversals &= ~(1u << SLAB_TRAVERSAL_PACKETS);
-  if (casts_own(s)) o.traversals = 1u << SLAB_TRAVERSAL_SINGLE;
+static offer offered_now(const device_worker *w) {
+  offer o = w->on.device->backend->offers(&w->on, w->cast_job->cast->query);
+  if (casts_closed(w)) o.traversals &= ~(1u << SLAB_TRAVERSAL_PACKETS);
+  if (casts_own(w)) o.traversals = 1u << SLAB_TRAVERSAL_SINGLE;
   return o;
 }
 
 /* What the context asks for, where there are several traversals. */
-static slab_traversal traversal_wanted(const device_worker *s) {
-  const device *d = s->on.device;
-  if (!device_scene_has_traversals(&s->on) || d->info.lane_width == 1 || casts_own(s)) return SLAB_TRAVERSAL_SINGLE;
-  if (d->traversal == SLAB_TRAVERSAL_SORTED && makes_there(s)) return SLAB_TRAVERSAL_INTERLEAVED;
-  return d->traversal == SLAB_TRAVERSAL_PACKETS && casts_closed(s) ? SLAB_TRAVERSAL_SINGLE : d->traversal;
+static slab_traversal traversal_wanted(const device_worker *w) {
+  const device *d = w->on.device;
+  if (!device_scene_has_traversals(&w->on) || d->info.lane_width == 1 || casts_own(w)) return SLAB_TRAVERSAL_SINGLE;
+  if (d->traversal == SLAB_TRAVERSAL_SORTED && makes_there(w)) return SLAB_TRAVERSAL_INTERLEAVED;
+  return d->traversal == SLAB_TRAVERSAL_PACKETS && casts_closed(w) ? SLAB_TRAVERSAL_SINGLE : d->traversal;
 }
 
 /* Nothing is learned where rays are not interleaved. */
-static flat_choice flat_choice_of(const device_worker *s) {
-  if (casts_own(s) || s->on.state->beside == NULL || s->on.device->traversal != SLAB_TRAVERSAL_AUTO) return FLAT_NEVER;
-  const bool interleaves = (s->offered.traversals >> SLAB_TRAVERSAL_INTERLEAVED & 1) != 0;
+static flat_choice flat_choice_of(const device_worker *w) {
+  if (casts_own(w) || w->on.state->beside == NULL || w->on.device->traversal != SLAB_TRAVERSAL_AUTO) return FLAT_NEVER;
+  const bool interleaves = (w->offered.traversals >> SLAB_TRAVERSAL_INTERLEAVED & 1) != 0;
   if (interleaves) return FLAT_BY_RESULTS;
-  return is_flat_likely(s->on.scene) ? FLAT_BY_ORDER : FLAT_NEVER;
+  return is_flat_likely(w->on.scene) ? FLAT_BY_ORDER : FLAT_NEVER;
 }
 
 /* Rays of a lens that follow each other are neighbours. What others are trials show: they begin with packets. */
@@ -267,39 +267,39 @@ static rays_order order_told(const cast *c) {
   return c->set != NULL ? order_of_set(c->set) : RAYS_SCATTERED;
 }
 
-static void traversal_choice_open(device_worker *s) {
-  const cast *c = s->cast_job->cast;
-  const slab_scene_stats *stats = &s->on.scene->stats;
-  s->offered = offered_now(s);
-  s->flat = flat_choice_of(s);
+static void traversal_choice_open(device_worker *w) {
+  const cast *c = w->cast_job->cast;
+  const slab_scene_stats *stats = &w->on.scene->stats;
+  w->offered = offered_now(w);
+  w->flat = flat_choice_of(w);
   const traversal_task task = {.query = c->query,
-                               .wanted = traversal_wanted(s),
-                               .traversals = s->offered.traversals,
+                               .wanted = traversal_wanted(w),
+                               .traversals = w->offered.traversals,
                                .rays = c->rays,
                                .order = order_told(c),
-                               .unsorted = makes_there(s),
-                               .n = c->n / s->cast_job->count,
+                               .unsorted = makes_there(w),
+                               .n = c->n / w->cast_job->count,
                                .lower = stats->lower,
                                .upper = stats->upper,
-                               .compute_units = s->on.device->info.compute_units,
-                               .ready = s->on.device->backend->ready,
-                               .mixes = s->on.device->backend->mixes,
-                               .flat = s->flat,
-                               .flat_likely = is_flat_likely(s->on.scene)};
-  os_mutex_lock(&s->on.device->lock);
-  s->traversal_choice = traversal_choice_begin(&task, &s->on.state->learned);
-  os_mutex_unlock(&s->on.device->lock);
+                               .compute_units = w->on.device->info.compute_units,
+                               .ready = w->on.device->backend->ready,
+                               .mixes = w->on.device->backend->mixes,
+                               .flat = w->flat,
+                               .flat_likely = is_flat_likely(w->on.scene)};
+  os_mutex_lock(&w->on.device->lock);
+  w->traversal_choice = traversal_choice_begin(&task, &w->on.state->learned);
+  os_mutex_unlock(&w->on.device->lock);
 }
 
-static void traversal_choice_close(device_worker *s) {
-  os_mutex_lock(&s->on.device->lock);
-  traversal_choice_end(&s->traversal_choice, s->cast_job->cast->query, &s->on.state->learned);
-  os_mutex_unlock(&s->on.device->lock);
+static void traversal_choice_close(device_worker *w) {
+  os_mutex_lock(&w->on.device->lock);
+  traversal_choice_end(&w->traversal_choice, w->cast_job->cast->query, &w->on.state->learned);
+  os_mutex_unlock(&w->on.device->lock);
 }
 
 /* Chooses again where more traversals have become available since (program_pays). */
-static void traversal_choice_look_again(device_worker *s) {
-  if (s->traversal_choice.ordered && offered_now(s).traversals != s->offered.traversals) traversal_choice_open(s);
+static void traversal_choice_look_again(device_worker *w) {
+  if (w->traversal_choice.ordered && offered_now(w).traversals != w->offered.traversals) traversal_choice_open(w);
 }
 
 /* ---- one device ---- */
@@ -310,44 +310,44 @@ static bool is_full(const cast *c) {
 }
 
 /* Takes the next rays. Returns false where none are left or something has failed. */
-static bool take(device_worker *s, chunk *to, chunk_choice *chosen) {
-  cast_job *f = s->cast_job;
-  const cast *c = f->cast;
+static bool take(device_worker *w, chunk *to, chunk_choice *chosen) {
+  cast_job *job = w->cast_job;
+  const cast *c = job->cast;
   slab_status status = SLAB_OK;
-  os_mutex_lock(&f->lock);
-  const size_t remaining = is_full(c) ? 0 : c->n - f->next;
-  const bool more = f->status == SLAB_OK && remaining > 0;
+  os_mutex_lock(&job->lock);
+  const size_t remaining = is_full(c) ? 0 : c->n - job->next;
+  const bool more = job->status == SLAB_OK && remaining > 0;
   if (more) {
-    traversal_choice_look_again(s);
-    const uint32_t size = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
-    const uint32_t all = remaining < s->bound ? (uint32_t)remaining : s->bound, count = bound_collected(s, size);
+    traversal_choice_look_again(w);
+    const uint32_t size = job->count == 1 ? launch_size(remaining, w->size, w->bound) : shared_size(w, remaining);
+    const uint32_t all = remaining < w->bound ? (uint32_t)remaining : w->bound, count = bound_collected(w, size);
     const chunk_plan plan = {.count = count,
-                             .most = f->count > 1 ? count : bound_collected(s, all),
+                             .most = job->count > 1 ? count : bound_collected(w, all),
                              .remaining = remaining,
                              .band = (uint64_t)c->rows.row * c->rows.height};
-    *chosen = traversal_choice_next(&s->traversal_choice, &plan);
-    to->first = f->next;
+    *chosen = traversal_choice_next(&w->traversal_choice, &plan);
+    to->first = job->next;
     to->count = chosen->count;
     to->traversal = chosen->traversal;
     memcpy(to->samples, chosen->samples, sizeof to->samples);
-    to->flat = s->flat != FLAT_NEVER;
-    to->known = s->hits;
-    if (c->offsets != NULL) status = bound_hits(c, s->on.device, to->first, &to->count);
+    to->flat = w->flat != FLAT_NEVER;
+    to->known = w->hits;
+    if (c->offsets != NULL) status = bound_hits(c, w->on.device, to->first, &to->count);
     if (c->sums != NULL) to->count = whole_parts(c->sums, to->first, to->count);
-    f->next += to->count;
+    job->next += to->count;
   }
-  os_mutex_unlock(&f->lock);
-  if (status != SLAB_OK) worker_fail(s, status);
+  os_mutex_unlock(&job->lock);
+  if (status != SLAB_OK) worker_fail(w, status);
   return more && status == SLAB_OK;
 }
 
-static bool begin_next(device_worker *s) {
-  const uint32_t at = (s->first + s->in_flight) % CHUNKS;
-  if (!take(s, &s->chunks[at], &s->chosen[at])) return false;
-  s->begun[at] = moment_now(s->on.device);
-  slab_status status = s->on.device->backend->begin(s->cast_job->cast, &s->on, &s->chunks[at]);
-  if (status == SLAB_OK) s->in_flight++;
-  if (status != SLAB_OK) worker_fail(s, status);
+static bool begin_next(device_worker *w) {
+  const uint32_t at = (w->first + w->flights) % CHUNKS;
+  if (!take(w, &w->chunks[at], &w->chosen[at])) return false;
+  w->begun[at] = moment_now(w->on.device);
+  slab_status status = w->on.device->backend->begin(w->cast_job->cast, &w->on, &w->chunks[at]);
+  if (status == SLAB_OK) w->flights++;
+  if (status != SLAB_OK) worker_fail(w, status);
   return status == SLAB_OK;
 }
 
@@ -361,48 +361,48 @@ static void note_kernels(device *d, bool built, double seconds) {
 
 /* Uses the time of a chunk to size the next. The kernels of a chunk start after those of the previous chunk have ended.
  */
-static void learn(device_worker *s, uint32_t at, uint32_t count, const chunk_outcome *outcome) {
+static void learn(device_worker *w, uint32_t at, uint32_t count, const chunk_outcome *outcome) {
   const bool first_use = outcome->first_use;
-  const moment now = moment_now(s->on.device), begun = s->begun[at], ended = s->ended;
+  const moment now = moment_now(w->on.device), begun = w->begun[at], ended = w->ended;
   const double seconds = now.wall - (ended.wall > begun.wall ? ended.wall : begun.wall);
   const double work = now.work - (ended.work > begun.work ? ended.work : begun.work);
-  s->ended = now;
-  note_kernels(s->on.device, first_use, seconds);
+  w->ended = now;
+  note_kernels(w->on.device, first_use, seconds);
   if (first_use || !(seconds > 0.0)) return;
-  traversal_choice_learn(&s->traversal_choice, &s->chosen[at], count, work, outcome->sampled);
-  s->size = next_launch(s->size, count / seconds, s->bound);
-  os_mutex_lock(&s->cast_job->lock);
-  s->rate = count / seconds;
-  os_mutex_unlock(&s->cast_job->lock);
+  traversal_choice_learn(&w->traversal_choice, &w->chosen[at], count, work, outcome->sampled);
+  w->size = next_launch(w->size, count / seconds, w->bound);
+  os_mutex_lock(&w->cast_job->lock);
+  w->rate = count / seconds;
+  os_mutex_unlock(&w->cast_job->lock);
 }
 
-static void report_progress(cast_job *f) {
-  const cast *c = f->cast;
+static void report_progress(cast_job *job) {
+  const cast *c = job->cast;
   if (c->options == NULL || c->options->progress == NULL) return;
-  os_mutex_lock(&f->lock);
+  os_mutex_lock(&job->lock);
   const uint64_t done = c->progress_done;
-  const bool ok = f->status == SLAB_OK;
-  os_mutex_unlock(&f->lock);
-  const bool news = ok && done > f->reported;
-  f->reported = done;
+  const bool ok = job->status == SLAB_OK;
+  os_mutex_unlock(&job->lock);
+  const bool news = ok && done > job->reported;
+  job->reported = done;
   if (news && call_progress(c->options, c->callers, done, c->progress_total) != 0)
-    cast_job_fail(f,
+    cast_job_fail(job,
                   fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu %s%s", c->function, (unsigned long long)done,
                        (unsigned long long)c->progress_total, noun_of(c), plural(c->progress_total, "", "s")));
 }
 
 /* Inserts a batch in the collection, in descending order of rays: with several devices chunks end in any order. */
-static void collect(device_worker *s, hit_batch *b) {
-  collection *to = s->cast_job->cast->collected;
-  batch_note(b, &s->hits);
-  os_mutex_lock(&s->cast_job->lock);
+static void collect(device_worker *w, hit_batch *b) {
+  collection *to = w->cast_job->cast->collected;
+  batch_note(b, &w->hits);
+  os_mutex_lock(&w->cast_job->lock);
   hit_batch **at = &to->batches;
   while (*at != NULL && (*at)->first > b->first) at = &(*at)->next;
   b->next = *at;
   *at = b;
   to->found += b->found;
   to->bytes += batch_bytes(b);
-  os_mutex_unlock(&s->cast_job->lock);
+  os_mutex_unlock(&w->cast_job->lock);
 }
 
 static void count_done(cast *c, uint64_t rays, uint32_t invalid) {
@@ -411,109 +411,109 @@ static void count_done(cast *c, uint64_t rays, uint32_t invalid) {
 }
 
 /* Waits for the oldest chunk. */
-static void end_oldest(device_worker *s) {
-  const uint32_t at = s->first, count = s->chunks[at].count;
-  cast *c = s->cast_job->cast;
+static void end_oldest(device_worker *w) {
+  const uint32_t at = w->first, count = w->chunks[at].count;
+  cast *c = w->cast_job->cast;
   chunk_outcome outcome = {0};
-  slab_status status = s->on.device->backend->end(c, &s->on, &s->chunks[at], &outcome);
-  s->first = (s->first + 1) % CHUNKS;
-  s->in_flight--;
+  slab_status status = w->on.device->backend->end(c, &w->on, &w->chunks[at], &outcome);
+  w->first = (w->first + 1) % CHUNKS;
+  w->flights--;
   if (status != SLAB_OK) {
-    worker_fail(s, status);
+    worker_fail(w, status);
     return;
   }
-  learn(s, at, count, &outcome);
+  learn(w, at, count, &outcome);
   /* counting and listing hits in one pass counts as two */
   const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
-  if (outcome.batch != NULL) collect(s, outcome.batch);
-  os_mutex_lock(&s->cast_job->lock);
+  if (outcome.batch != NULL) collect(w, outcome.batch);
+  os_mutex_lock(&w->cast_job->lock);
   count_done(c, passes * count, outcome.invalid);
-  os_mutex_unlock(&s->cast_job->lock);
-  if (s == s->cast_job->workers) report_progress(s->cast_job);
+  os_mutex_unlock(&w->cast_job->lock);
+  if (w == w->cast_job->workers) report_progress(w->cast_job);
 }
 
-static bool cast_job_goes_on(cast_job *f) {
-  os_mutex_lock(&f->lock);
-  const bool ok = f->status == SLAB_OK;
-  os_mutex_unlock(&f->lock);
+static bool cast_job_goes_on(cast_job *job) {
+  os_mutex_lock(&job->lock);
+  const bool ok = job->status == SLAB_OK;
+  os_mutex_unlock(&job->lock);
   return ok;
 }
 
 /* Chunks in flight at most. The first chunk of a collection runs alone too, since it determines the number of hits per
  * ray. */
-static uint32_t most_in_flight(const device_worker *s) {
-  const bool asks = s->cast_job->cast->collected != NULL && !hits_are_known(&s->hits);
-  return asks || choice_is_alone(&s->traversal_choice) ? 1 : s->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
+static uint32_t most_flights(const device_worker *w) {
+  const bool asks = w->cast_job->cast->collected != NULL && !hits_are_known(&w->hits);
+  return asks || choice_is_alone(&w->traversal_choice) ? 1 : w->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
 }
 
 /* What the call's chunks share, on the worker's device. */
-static bool open_tables(device_worker *s) {
-  const cast *c = s->cast_job->cast;
-  const backend *b = s->on.device->backend;
+static bool open_tables(device_worker *w) {
+  const cast *c = w->cast_job->cast;
+  const backend *b = w->on.device->backend;
   void *tables = NULL;
   if (b->open_tables == NULL || (c->set == NULL && c->sums == NULL && c->boundary == NULL)) return true;
-  const slab_status status = b->open_tables(s->on.device, c->set, c->sums, c->boundary, &tables);
-  for (int i = 0; i < CHUNKS; i++) s->chunks[i].tables = tables;
-  if (status != SLAB_OK) worker_fail(s, status);
+  const slab_status status = b->open_tables(w->on.device, c->set, c->sums, c->boundary, &tables);
+  for (int i = 0; i < CHUNKS; i++) w->chunks[i].tables = tables;
+  if (status != SLAB_OK) worker_fail(w, status);
   return status == SLAB_OK;
 }
 
 static void *worker_run(void *argument) {
-  device_worker *s = argument;
-  if (!open_tables(s)) return NULL;
-  for (bool more = true; cast_job_goes_on(s->cast_job) && (more || s->in_flight > 0);) {
-    while (more && s->in_flight < most_in_flight(s)) more = begin_next(s);
-    if (s->in_flight > 0) end_oldest(s);
+  device_worker *w = argument;
+  if (!open_tables(w)) return NULL;
+  for (bool more = true; cast_job_goes_on(w->cast_job) && (more || w->flights > 0);) {
+    while (more && w->flights < most_flights(w)) more = begin_next(w);
+    if (w->flights > 0) end_oldest(w);
   }
-  for (; s->in_flight > 0; s->in_flight--) {
-    s->on.device->backend->abandon(&s->on, &s->chunks[s->first]);
-    s->first = (s->first + 1) % CHUNKS;
+  for (; w->flights > 0; w->flights--) {
+    w->on.device->backend->abandon(&w->on, &w->chunks[w->first]);
+    w->first = (w->first + 1) % CHUNKS;
   }
   for (int i = CHUNKS - 1; i >= 0; i--) { /* so that the first chunk of the next call gets what the first of this
                                              call kept */
-    slab_status status = s->on.device->backend->settle(&s->on, &s->chunks[i]);
-    if (status != SLAB_OK) worker_fail(s, status);
+    slab_status status = w->on.device->backend->settle(&w->on, &w->chunks[i]);
+    if (status != SLAB_OK) worker_fail(w, status);
   }
-  if (s->chunks[0].tables != NULL) s->on.device->backend->close_tables(s->on.device, s->chunks[0].tables);
+  if (w->chunks[0].tables != NULL) w->on.device->backend->close_tables(w->on.device, w->chunks[0].tables);
   return NULL;
 }
 
 /* ---- all devices ---- */
 
-static void worker_open(cast_job *f, uint32_t i) {
-  device_worker *s = &f->workers[i];
-  const cast *c = f->cast;
-  s->cast_job = f;
-  s->on = device_scene_of(c->scene, i);
-  traversal_choice_open(s);
-  s->bound = launch_bound(c, s);
-  s->size = first_launch(&s->on, s->bound);
-  os_mutex_lock(&s->on.device->lock);
-  s->hits = hits_bounded(&s->on.state->hits, max_hits(s->cast_job->cast));
-  os_mutex_unlock(&s->on.device->lock);
+static void worker_open(cast_job *job, uint32_t i) {
+  device_worker *w = &job->workers[i];
+  const cast *c = job->cast;
+  w->cast_job = job;
+  w->on = device_scene_of(c->scene, i);
+  traversal_choice_open(w);
+  w->bound = launch_bound(c, w);
+  w->size = first_launch(&w->on, w->bound);
+  os_mutex_lock(&w->on.device->lock);
+  w->hits = hits_bounded(&w->on.state->hits, max_hits(w->cast_job->cast));
+  os_mutex_unlock(&w->on.device->lock);
 }
 
 /* Stores what was learned in the device scene. */
-static void worker_close(device_worker *s) {
-  traversal_choice_close(s);
-  os_mutex_lock(&s->on.device->lock);
-  if (max_hits(s->cast_job->cast) == 0) s->on.state->hits = s->hits;
-  os_mutex_unlock(&s->on.device->lock);
+static void worker_close(device_worker *w) {
+  traversal_choice_close(w);
+  os_mutex_lock(&w->on.device->lock);
+  if (max_hits(w->cast_job->cast) == 0) w->on.state->hits = w->hits;
+  os_mutex_unlock(&w->on.device->lock);
 }
 
 /* The caller's thread runs the first device worker, so progress can be reported on that thread. */
-static void run_all(cast_job *f) {
+static void run_all(cast_job *job) {
   uint32_t started = 1;
-  for (; started < f->count; started++) {
-    const int code = os_thread_start(&f->workers[started].thread, worker_run, &f->workers[started]);
+  for (; started < job->count; started++) {
+    const int code = os_thread_start(&job->workers[started].thread, worker_run, &job->workers[started]);
     if (code == 0) continue;
-    cast_job_fail(f, fail(SLAB_OUT_OF_MEMORY, "%s: no thread for \"%s\" (%s)", f->cast->function,
-                          f->workers[started].on.device->info.name, strerror(code)));
+    cast_job_fail(job, fail(SLAB_OUT_OF_MEMORY, "%s: no thread for \"%s\" (%s)", job->cast->function,
+                            job->workers[started].on.device->info.name, strerror(code)));
     break;
   }
-  worker_run(&f->workers[0]);
-  for (uint32_t i = 1; i < started; i++) os_thread_join(f->workers[i].thread);
-  report_progress(f); /* the last chunks of other devices */
+  worker_run(&job->workers[0]);
+  for (uint32_t i = 1; i < started; i++) os_thread_join(job->workers[i].thread);
+  report_progress(job); /* the last chunks of other devices */
 }
 
 /* ---- few rays ---- */
@@ -555,13 +555,13 @@ static slab_status cast_few(cast *c) {
 }
 
 /* Looks for rows of rays where packets of tiles may be cast. */
-static slab_status find_rows(cast_job *f) {
-  cast *c = f->cast;
+static slab_status find_rows(cast_job *job) {
+  cast *c = job->cast;
   const slab_scene_stats *bounds = &c->scene->stats;
   device *wanted = NULL;
-  for (uint32_t i = 0; i < f->count && wanted == NULL; i++)
-    if (f->workers[i].on.device->backend->tiles && traversal_choice_packs(&f->workers[i].traversal_choice))
-      wanted = f->workers[i].on.device;
+  for (uint32_t i = 0; i < job->count && wanted == NULL; i++)
+    if (job->workers[i].on.device->backend->tiles && traversal_choice_packs(&job->workers[i].traversal_choice))
+      wanted = job->workers[i].on.device;
   if (c->query == SLAB_ALL && c->collected == NULL) wanted = NULL;
   c->rows = (rays_rows){0};
   if (wanted != NULL && c->set != NULL) return set_rows_find(c, wanted, &c->rows);
@@ -578,19 +578,19 @@ slab_status schedule_rays(cast *c) {
   if (c->n == 0) return SLAB_OK;
   if (are_few(c)) return cast_few(c);
   device_worker alone = {0};
-  cast_job f = {.cast = c, .count = devices, .workers = devices == 1 ? &alone : calloc(devices, sizeof *f.workers)};
-  if (f.workers == NULL) return fail_memory(devices * sizeof *f.workers, "a cast");
-  os_mutex_init(&f.lock);
-  for (uint32_t i = 0; i < devices; i++) worker_open(&f, i);
-  const slab_status found = find_rows(&f);
+  cast_job job = {.cast = c, .count = devices, .workers = devices == 1 ? &alone : calloc(devices, sizeof *job.workers)};
+  if (job.workers == NULL) return fail_memory(devices * sizeof *job.workers, "a cast");
+  os_mutex_init(&job.lock);
+  for (uint32_t i = 0; i < devices; i++) worker_open(&job, i);
+  const slab_status found = find_rows(&job);
   if (found == SLAB_OK)
-    run_all(&f);
+    run_all(&job);
   else
-    cast_job_fail(&f, found);
-  for (uint32_t i = 0; i < devices; i++) worker_close(&f.workers[i]);
-  if (c->collected != NULL) c->collected->rays = f.next;
-  os_mutex_destroy(&f.lock);
+    cast_job_fail(&job, found);
+  for (uint32_t i = 0; i < devices; i++) worker_close(&job.workers[i]);
+  if (c->collected != NULL) c->collected->rays = job.next;
+  os_mutex_destroy(&job.lock);
   set_rows_free(&c->rows);
-  if (f.workers != &alone) free(f.workers);
-  return f.status == SLAB_OK ? SLAB_OK : fail(f.status, "%s", f.message);
+  if (job.workers != &alone) free(job.workers);
+  return job.status == SLAB_OK ? SLAB_OK : fail(job.status, "%s", job.message);
 }

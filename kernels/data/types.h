@@ -171,7 +171,7 @@ typedef struct model_entry {
 
 /* Room for the hits of SLAB_ALL where the offsets are not known yet. The results buffer begins with TAKEN_NUMBERS
  * counters, then one hit_list per ray. From AT_RESULTS on it has three regions of hits. The first holds finished lists,
- * in any order and with gaps. The second holds lists in progress, one for each ray in flight. The third holds lists in
+ * in any order and with gaps. The second holds lists in progress, one for each walker. The third holds lists in
  * progress that outgrew their place in the second. */
 typedef struct hit_room {
   uint32_t hits;   /* hits in the region of finished lists; 0: the offsets are given */

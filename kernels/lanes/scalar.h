@@ -36,7 +36,7 @@
 #define UNROLL _Pragma("unroll")
 /* Before a loop that goes round again in rare cases. Where it is unrolled compilers work out the rare part in advance,
  * for it may be the same each time. Interleaved rays of terrain:100000 take 1.02 to 1.03 times as long as a loop. */
-#if defined(SLAB_NATIVE) && defined(__clang__) && SLAB_IN_FLIGHT == 1
+#if defined(SLAB_NATIVE) && defined(__clang__) && SLAB_WALKERS == 1
 #define ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define ROLLED UNROLL

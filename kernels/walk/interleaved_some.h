@@ -16,7 +16,7 @@
 
 #include "walk/interleaved_path.inc"
 
-/* A ray in flight, on each of its levels. */
+/* The ray of a walker, on each of its levels. */
 typedef struct interleaved_ray {
   ray_levels levels;
   const prepared_ray *here; /* on the level where its traversal is */

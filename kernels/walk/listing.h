@@ -78,7 +78,7 @@ INLINE global deferred_hit *listing_room(global void *results, const cast_unifor
   return (global deferred_hit *)((global uint *)results + cast->at[AT_RESULTS]);
 }
 
-/* Begins the list of ray i. walk: its index among the rays in flight, over all work-items. */
+/* Begins the list of ray i. walk: its index among the walkers of all work-items. */
 INLINE listing listing_begin(const cast_arrays *arrays, const cast_uniforms *cast, size_t i, size_t walk) {
   listing l = {0};
   l.hits = listing_room(arrays->results, cast);

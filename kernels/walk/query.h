@@ -36,7 +36,7 @@ INLINE void query_owns(query_state *q, uint mask, uint world, slab_short_hit aft
   own_set(OWN_OF(q), mask, world, after);
 }
 
-/* The state for ray i. walk: its index among the rays in flight, over all work-items; used by SLAB_ALL. */
+/* The state for ray i. walk: its index among the walkers of all work-items; used by SLAB_ALL. */
 INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *arrays, const scene_view *scene, size_t i,
                                size_t walk) {
   const cast_uniforms *cast = scene->cast;

@@ -6,9 +6,9 @@
 
 #include "data/types.h"
 
-/* Lists of hits are in the room, as many as a work-item has rays in flight; native/cast.c makes room for more. */
+/* Lists of hits are in the room, as many as a work-item has walkers; native/cast.c makes room for more. */
 #undef LISTS_MOST
-#define LISTS_MOST SLAB_IN_FLIGHT
+#define LISTS_MOST SLAB_WALKERS
 
 /* Where a scene is cut, which GPUs get as options of the compiler. */
 extern uint32_t pretended_part_units, pretended_part_nodes;
