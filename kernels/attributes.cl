@@ -11,7 +11,7 @@
 #if SLAB_INSTANCES
 #include "walk/attributes_some.h"
 #else
-#define attributes_of_levels(hits, geometry, scene, out, places, bits) \
+#define attributes_of_depths(hits, geometry, scene, out, places, bits) \
   attributes_of_hits(hits, scene, out, places, bits)
 #endif
 
@@ -44,5 +44,5 @@ KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray 
   ray_turn(&ray, ray.octant);
   const packet_hits m = {&ray, row[DEFERRED_T], global_id < SLAB_INVALID ? global_id : SLAB_MISS,
                          lanes_as_word(row[DEFERRED_WHERE]), lanes_as_word(row[DEFERRED_LANE]) & (BVH_WIDTH - 1)};
-  attributes_of_levels(&m, lanes_as_word(row[DEFERRED_GEOMETRY]), &scene, hits + first, places, first_lanes(count));
+  attributes_of_depths(&m, lanes_as_word(row[DEFERRED_GEOMETRY]), &scene, hits + first, places, first_lanes(count));
 }

@@ -3,14 +3,14 @@
  *
  * Children are stored such that rays of any octant visit them in order of (child ^ octant), which is about front to
  * back. So nothing is sorted: the children of a node still to visit are one byte, and the stack has one entry per
- * level. The leaves of a node are tested before its inner children are visited, in any order: which of them are tested
+ * depth. The leaves of a node are tested before its inner children are visited, in any order: which of them are tested
  * is known before the first is.
  *
  * A round of the loop visits a node where no leaves are left, and then tests one primitive where some are. So rays of a
  * warp that test primitives do not wait for those that visit nodes, nor the other way round. A loop of its own for the
  * leaves took 1.2 times as long, by the steps of warps (docs/tuning.md).
  *
- * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, SLAB_STACK: the most levels of inner nodes, and
+ * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, SLAB_STACK: the most inner nodes above each other, and
  * SLAB_INSTANCES. */
 #define BVH_UNIT COMPRESSED_UNIT
 #define SCENE_NODE compressed_node
@@ -41,8 +41,8 @@ kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, globa
     const prepared_ray ray = ray_prepare(&given);
     query_state q = query_begin(&ray, &arrays, &scene, i, get_global_id(0));
 #if SLAB_INSTANCES /* in one function with descend it takes more registers on GPUs */
-    ray_levels levels;
-    levels_begin(&q, &levels, &ray, &scene);
+    ray_depths depths;
+    depths_begin(&q, &depths, &ray, &scene);
     if (ray.state == RAY_LIVE) descend(&q, &scene);
 #else
     if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, &scene, cast.outside)) descend(&q, &ray, &scene);

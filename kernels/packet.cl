@@ -7,7 +7,7 @@
  * more octants, the signs and the largest axis of a direction, are packet fallback: wide.cl casts them. So it does
  * where the rays of a packet have more hits than its log holds (SLAB_ALL).
  *
- * In a scene with instances a packet goes into models: each level has a packet of those of its rays that are there.
+ * In a scene with instances a packet goes into models: each depth has a packet of those of its rays that are there.
  *
  * packet.h has the packet, packet_interval.h its interval, packet_path.h what is visited next, packet_leaf.h the tests
  * there, with packet_singly.h, packet_query.h hits and results, packet_list.h those of SLAB_ALL, and packet_instances.h
@@ -25,7 +25,7 @@
 
 /* The traversal where hits lower limits. */
 INLINE void packet_traverse_nearest(packet *p, const packet_rows *each, packet_interval *h, const scene_view *scene) {
-  packet_children stack[PACKET_LEVELS];
+  packet_children stack[PACKET_ENTRIES];
   packet_path path;
   packet_path_begin(&path, stack);
   for (uint rays = p->live;;) {
@@ -90,8 +90,8 @@ INLINE uint packet_cast(const cast_arrays *arrays, const scene_view *scene, size
   const cast_uniforms *cast = scene->cast;
   const ray_given given = rays_load(arrays, cast, first, count);
   if (SLAB_INSTANCES && cast->skip != 0) return PACKET_LEFT;
-  PACKETS(levels, &given, scene);
-  packet *p = levels;
+  PACKETS(depths, &given, scene);
+  packet *p = depths;
   const uint all = first_lanes(count);
   uint blocked = 0, written = 0, left = lanes_bits(p->ray.state == RAY_LIVE);
   if (left != 0 && !packet_agrees(p, left)) return PACKET_LEFT;

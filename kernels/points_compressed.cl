@@ -11,8 +11,8 @@
 
 #include "walk/compressed_nodes.h"
 
-/* Entries beside those of nodes: the root over collapsed triangles, of each level. */
-#define POINTS_STACK (SLAB_STACK + SCENE_LEVELS)
+/* Entries beside those of nodes: the root over collapsed triangles, of each depth. */
+#define POINTS_STACK (SLAB_STACK + SCENE_DEPTHS)
 /* Of siblings.lanes, beside what compressed_nodes.h has there: the octant of their order. */
 #define SIBLINGS_OCTANT(octant) ((octant) << 16)
 #define OCTANT_OF(lanes) ((lanes) >> 16)
@@ -70,21 +70,21 @@ INLINE void points_push_root(siblings *stack, uint *top, uint root) {
 /* The rest of a descent in a model, or in the scene. */
 typedef struct point_descent {
   descent on;
-  uint base;           /* entries of the stack that are those of levels outside */
+  uint base;           /* entries of the stack that belong to lesser depths */
   bvh_outside ungated; /* instances without a gate */
 } point_descent;
 
 /* Begins in the model that the point is in, or in the scene. */
-INLINE point_descent points_level_begins(const point_query *q, siblings *stack, uint *top) {
-  GLOBAL const model_entry *model = q->levels[q->level].model;
+INLINE point_descent points_depth_begins(const point_query *q, siblings *stack, uint *top) {
+  GLOBAL const model_entry *model = q->depths[q->depth].model;
   point_descent d = {AT_ROOT(model->root), *top, model->outside[OUTSIDE_INSTANCES]};
   if (model->root == ROOT_NONE) d.on.next.lanes = 0;
   points_push_root(stack, top, model->collapsed_root);
   return d;
 }
 
-/* Where no node of a level is left. False: the point is done. */
-INLINE bool points_level_ends(point_query *q, point_descent *d, const point_descent *outer) {
+/* Where no node of a depth is left. False: the point is done. */
+INLINE bool points_depth_ends(point_query *q, point_descent *d, const point_descent *outer) {
   if (d->ungated.blocks != 0) {
     d->on.leaves.bits = 1;
     d->on.leaves.meta = COMPRESSED_LEAF(SHAPE_INSTANCE, 1);
@@ -93,9 +93,9 @@ INLINE bool points_level_ends(point_query *q, point_descent *d, const point_desc
     d->ungated.blocks--;
     return true;
   }
-  if (q->level == 0) return false;
+  if (q->depth == 0) return false;
   points_return(q);
-  *d = outer[q->level];
+  *d = outer[q->depth];
   return true;
 }
 
@@ -115,28 +115,28 @@ INLINE bool points_enter_gate(point_query *q, const scene_view *scene, uint plac
 /* Where a world is done, goes on with what belongs to all. False: that is done, too. */
 INLINE bool points_turn(point_query *q, const scene_view *scene) {
   GLOBAL const model_entry *all = scene_model(scene, 0);
-  if (q->levels[0].model == all) return false;
-  q->levels[0].model = all;
+  if (q->depths[0].model == all) return false;
+  q->depths[0].model = all;
   return true;
 }
 
-/* All levels take turns in one loop, as in compressed.h. */
+/* All depths take turns in one loop, as in compressed.h. */
 INLINE void points_search(point_query *q, const scene_view *scene, uint collapsed_root, const point_hint *hint) {
-  point_descent d, outer[SCENE_LEVELS - 1];
+  point_descent d, outer[SCENE_DEPTHS - 1];
   siblings stack[POINTS_STACK];
   uint top = 0;
   (void)collapsed_root, (void)hint;
-  points_begin_levels(q, scene);
+  points_begin_depths(q, scene);
   for (bool enters = true;;) {
     if (enters) {
-      d = points_level_begins(q, stack, &top);
-      if (points_level_outside(q, scene)) return;
+      d = points_depth_begins(q, stack, &top);
+      if (points_depth_outside(q, scene)) return;
       enters = false;
     }
     if (d.on.leaves.bits == 0) {
       if ((d.on.next.lanes & 0xFF) == 0) {
         if (top == d.base) {
-          if (points_level_ends(q, &d, outer)) continue;
+          if (points_depth_ends(q, &d, outer)) continue;
           if (!points_turn(q, scene)) return;
           enters = true;
           continue;
@@ -147,11 +147,11 @@ INLINE void points_search(point_query *q, const scene_view *scene, uint collapse
     }
     if (d.on.leaves.bits == 0) continue;
     uint place;
-    const uint meta = next_primitive(&d.on.leaves, &place), level = q->level;
+    const uint meta = next_primitive(&d.on.leaves, &place), depth = q->depth;
     if (COMPRESSED_LEAF_COUNT(meta) == 0) continue;
     if (COMPRESSED_IS_OF_KIND(meta, SHAPE_INSTANCE)) {
       enters = points_enter_gate(q, scene, place);
-      if (enters) outer[level] = d;
+      if (enters) outer[depth] = d;
     } else if (points_leaf(q, scene, compressed_leaf_kind(meta), place, 1)) {
       return;
     }

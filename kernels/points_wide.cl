@@ -10,8 +10,8 @@
 
 #include "walk/bvh.h"
 
-/* Entries beside those of nodes: the root over collapsed triangles, of each level and of a world. */
-#define POINTS_STACK (SLAB_STACK + SCENE_LEVELS + 1)
+/* Entries beside those of nodes: the root over collapsed triangles, of each depth and of a world. */
+#define POINTS_STACK (SLAB_STACK + SCENE_DEPTHS + 1)
 
 /* Eight bounds, or LANES of them. */
 INLINE void points_bounds(const global float *bounds, real lower[3], real upper[3]) {
@@ -36,7 +36,7 @@ INLINE uint points_children(const point_query *q, const global float *bounds, fl
 #if SLAB_INSTANCES
 
 /* Tests the first of some blocks of gates. The instances that may matter are pushed, the nearest last, above the
- * other blocks. place: the bits of the gate's squared distance on this level. */
+ * other blocks. place: the bits of the gate's squared distance at this depth. */
 INLINE bool points_gates(point_query *q, bvh_path *path, const scene_view *scene, uint first, uint blocks) {
   const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
   const global uint *ids = (const global uint *)(block + BOX_ROWS * STRIDE);
@@ -71,9 +71,9 @@ INLINE bool points_visit(point_query *q, bvh_path *path, const scene_view *scene
   if (at.meta != VISIT_INSTANCE)
     return points_gates(q, path, scene, at.child, at.meta == VISIT_GATES ? at.place : BVH_LEAF_BLOCK_COUNT(at.meta));
   if (!points_enter(q, scene, at.child, scalar_float(at.place))) return bvh_pop(path, points_limit(q));
-  GLOBAL const model_entry *model = q->levels[q->level].model;
+  GLOBAL const model_entry *model = q->depths[q->depth].model;
   visit_push(path, 0, VISIT_END, -INFINITY, 0);
-  if (points_level_outside(q, scene)) return false;
+  if (points_depth_outside(q, scene)) return false;
   points_push_beside(path, model);
   path->next.child = model->root;
   path->next.meta = BVH_INNER;
@@ -103,17 +103,17 @@ INLINE void points_search(point_query *q, const scene_view *scene, uint collapse
   bvh_path path;
   bvh_begin(&path, stack);
 #if SLAB_INSTANCES
-  points_begin_levels(q, scene); /* what is outside is taken on a level too */
+  points_begin_depths(q, scene); /* what is outside is taken at a depth too */
 #endif
   if (points_outside_bvh(q, scene, scene->cast->outside)) return;
 #if SLAB_INSTANCES
   (void)collapsed_root, (void)hint;
   points_push_beside(&path, scene_model(scene, 0));
   if (q->world != 0) {
-    if (points_level_outside(q, scene)) return;
-    const uint collapsed = q->levels[0].model->collapsed_root;
+    if (points_depth_outside(q, scene)) return;
+    const uint collapsed = q->depths[0].model->collapsed_root;
     if (POINTS_FIND_COLLAPSED && collapsed != 0) visit_push(&path, collapsed, BVH_INNER, 0.0f, 0);
-    visit_world(&path, q->levels[0].model, 0.0f);
+    visit_world(&path, q->depths[0].model, 0.0f);
   }
 #else
   if (POINTS_FIND_COLLAPSED && collapsed_root != 0) visit_push(&path, collapsed_root, BVH_INNER, 0.0f, 0);

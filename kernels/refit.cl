@@ -1,6 +1,6 @@
 /* Refits a compressed BVH of triangles whose vertices are in buffers. The host's refit (host/layout/refit.c,
  * host/bvh/refit.c) writes the same bits. The kernels run one after the other: places, once for each build; triangles,
- * for each geometry that has moved; nodes, for each level, the deepest first.
+ * for each geometry that has moved; nodes, for each depth, the deepest first.
  *
  * Structs are written through a pointer. Where a function that returned one is inlined, the compiler of Oclgrind 21.10
  * leaves an intrinsic that its interpreter does not know. */
@@ -65,7 +65,7 @@ INLINE void bound_leaf(const global float *block, uint count, const refit_costs 
   leaf->cost = costs.triangle * (float)count * area_of(leaf, costs.scale);
 }
 
-/* Bounds the nodes of a level, those from `first` to `end` in `order`. The nodes below them have been refitted. */
+/* Bounds the nodes of a depth, those from `first` to `end` in `order`. The nodes below them have been refitted. */
 kernel void KERNEL_NAME(nodes)(WORK_ITEM const global compressed_node *from, global compressed_node *to,
                                const global float *blocks, const global uint *order, global refitted_node *refitted,
                                const uint first, const uint end, const refit_costs costs) {

@@ -29,11 +29,11 @@
 #else
 
 /* nth: the argument walk of query_begin. */
-INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepared_ray *ray, ray_levels *levels,
+INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepared_ray *ray, ray_depths *depths,
                             const cast_arrays *arrays, const scene_view *scene) {
   w->number = number;
   w->q = query_begin(ray, arrays, scene, number, nth);
-  levels_begin(&w->q, levels, ray, scene);
+  depths_begin(&w->q, depths, ray, scene);
   w->more = ray->state == RAY_LIVE && !scene_scan_outside(&w->q, ray, scene);
 }
 
@@ -63,7 +63,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
   COUNTED_RAYS(ray_count, cast);
   const size_t end = next + cast.rays_each < ray_count ? next + cast.rays_each : ray_count;
   bvh_visit stack[SLAB_STACK];
-  ray_levels levels;
+  ray_depths depths;
   occluder last = occluder_none();
   hit_share share = {0, 0};
   prepared_rays prepared;
@@ -73,7 +73,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
     traversal w;
     if (cast.packet != 0 && (fallback[next / cast.packet] & PACKET_LEFT) == 0) continue;
     const prepared_ray *ray = &prepared_rays_take(&prepared, &arrays, &cast, next, end)->ray;
-    traversal_begin(&w, (uint)ray_number(arrays.sorted, next), walk, ray, &levels, &arrays, &scene);
+    traversal_begin(&w, (uint)ray_number(arrays.sorted, next), walk, ray, &depths, &arrays, &scene);
     traversal_occluder(&w, &last, prepared_kept(ray), &scene);
     traversal_run(&w, &last, ray, &scene, stack);
     traversal_end(&w, ray, &arrays, &scene, &share);
@@ -108,7 +108,7 @@ typedef struct walker {
   bool begun;           /* it holds a ray */
 } walker;
 
-/* The level where the traversal is has become another. */
+/* The depth where the traversal is has become another. */
 INLINE void walker_turn(walker *t) {
   interleaved_turn(&t->ray, &t->on.q);
   /* From one word: dir_is_negative has just been copied in two parts, and as a vector it would wait for both. */
@@ -233,7 +233,7 @@ typedef struct walkers {
   size_t walks;                                /* the first of their arguments walk of query_begin */
 } walkers;
 
-INLINE void walker_begin(walkers *f, interleaved_level *stacks) {
+INLINE void walker_begin(walkers *f, interleaved_entry *stacks) {
   f->prepared->first = f->prepared->count = 0;
   f->first = f->last = 0;
   f->others = SLAB_WALKERS;
@@ -242,7 +242,7 @@ INLINE void walker_begin(walkers *f, interleaved_level *stacks) {
     f->rays[k].number = k;
     f->rays[k].begun = false;
     f->rays[k].path.meta = 0;
-    f->rays[k].path.stack = stacks + k * INTERLEAVED_LEVELS;
+    f->rays[k].path.stack = stacks + k * INTERLEAVED_ENTRIES;
   }
 }
 
@@ -307,7 +307,7 @@ INLINE void walker_leave(walkers *f, const scene_view *scene) {
   const uint count = f->ends;
   for (uint n = 0; n < count; n++) {
     walker *t = f->end[n];
-    level_leave(&t->on.q);
+    depth_leave(&t->on.q);
     walker_turn(t);
     walker_pop(t, scene);
     walker_enlist(f, t);
@@ -323,7 +323,7 @@ INLINE bool walker_replace(walkers *f, walker *t, const cast_arrays *arrays, con
   const prepared_words *words = prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->all);
   const prepared_ray *ray = interleaved_keep(&t->ray, words);
   traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), f->walks + t->number, ray,
-                  interleaved_levels(&t->ray), arrays, scene);
+                  interleaved_depths(&t->ray), arrays, scene);
   walker_root(t, scene);
   if (arrays->sorted != 0) in_flight_fetch_result(t, arrays, scene->cast);
   return true;
@@ -391,7 +391,7 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
   const size_t first = get_global_id(0) * cast.rays_each;
   const size_t end = first + cast.rays_each < cast.rays ? first + cast.rays_each : cast.rays;
   walker walker_rays[SLAB_WALKERS];
-  interleaved_level stacks[SLAB_WALKERS * INTERLEAVED_LEVELS];
+  interleaved_entry stacks[SLAB_WALKERS * INTERLEAVED_ENTRIES];
   prepared_rays prepared;
   walker *inner[RING_PLACES], *other[SLAB_WALKERS], *leaf[SLAB_WALKERS], *instance[SLAB_WALKERS], *ends[SLAB_WALKERS],
       *done[SLAB_WALKERS];

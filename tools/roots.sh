@@ -113,7 +113,7 @@ make_intel() {
 
 # The library is of PyPI's wheel, which runs on old systems and has AVX-512; the wheel has no headers. They are
 # Debian's, of the same major version and an older minor one. Embree's interface only grows within a major version. Both
-# are built with instance arrays and one level of instances, which the layout of its structs depends on.
+# are built with instance arrays and instances one deep, which the layout of its structs depends on.
 make_embree() {
   local libraries=$1/usr/lib/x86_64-linux-gnu
   [[ $(uname -m) == x86_64 ]] || die "PyPI's Embree is for x86-64: install one of version 4"

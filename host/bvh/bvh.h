@@ -27,8 +27,8 @@
 #define BVH_COST_NODE 1.0f
 #define BVH_COST_BLOCK 1.2f
 #define BVH_LEAF_BLOCKS 4 /* most blocks of a leaf */
-/* Most inner levels for any input. The binary BVH is cut into halves where it would become deeper than
- * BVH_DEPTH_MAX - 8. The last 8 levels separate primitives of different kinds. */
+/* Most inner nodes on a path, for any input. The binary BVH is cut into halves where it would become deeper than
+ * BVH_DEPTH_MAX - 8. The last 8 depths separate primitives of different kinds. */
 #define BVH_DEPTH_MAX 48
 
 /* The cost model of leaves, for the traversal that the BVH is built for. */
@@ -89,7 +89,7 @@ typedef struct bvh {
   void *spare; /* memory that the builder used, for bvh_reuse */
   size_t spare_bytes;
   uint32_t node_count, block_count;
-  uint32_t depth;                           /* inner levels on the longest path; a root alone: 1 */
+  uint32_t depth;                           /* inner nodes on the longest path; a root alone: 1 */
   double sah_cost;                          /* 0: no primitives */
   double occupancy_nodes, occupancy_blocks; /* used fraction of the slots */
   double seconds;

@@ -1,7 +1,7 @@
 /* The build nodes of BVH_FAST are cells along a Morton curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH
  * Construction on GPUs"). Primitives are sorted once. Their references are filled when they are bounded: to fill them
  * again takes less time than to keep them, in memory that has to be cleared first. The other qualities partition
- * references on every level. */
+ * references at every depth. */
 #include "bvh/parts.h"
 
 #define CELL_BITS 10 /* bits for each axis */

@@ -18,7 +18,7 @@
 #include "work/uniforms.h"
 
 /* A ray in the scene, or in a model below. */
-typedef struct level {
+typedef struct explained_depth {
   const snapshot *scene;
   uint32_t g;                     /* entry of the geometry there, in the table */
   uint32_t id;                    /* of the geometry there */
@@ -28,19 +28,19 @@ typedef struct level {
   prepared_ray ray;
   float enter; /* where it enters the gate */
   bool enters;
-} level;
+} explained_depth;
 
 /* The way to a primitive: the scene, then the models that it stands in. */
-typedef struct levels {
-  level at[SCENE_LEVELS];
+typedef struct descent {
+  explained_depth at[SCENE_DEPTHS];
   uint32_t last; /* of them */
-} levels;
+} descent;
 
 /* What is told of, and where to. */
 typedef struct telling {
   slab_step *steps;
   size_t capacity, count;
-  const slab_ray *given; /* on the level that is told of */
+  const slab_ray *given; /* at the depth that is told of */
   const prepared_ray *ray;
   const float *values; /* of the primitive */
   uint rules;
@@ -491,19 +491,19 @@ static const slab_parts gate_parts[] = {{{"gate 1 x", "gate 1 y", "gate 1 z"}, "
                                         {{"gate 2 x", "gate 2 y", "gate 2 z"}, "gate 2"},
                                         {{"gate 3 x", "gate 3 y", "gate 3 z"}, "gate 3"},
                                         {{"gate 4 x", "gate 4 y", "gate 4 z"}, "gate 4"}};
-_Static_assert(sizeof gate_parts / sizeof *gate_parts == SCENE_LEVELS - 1, "each level outside has its parts");
+_Static_assert(sizeof gate_parts / sizeof *gate_parts == SCENE_DEPTHS - 1, "each depth outside has its parts");
 
-static void tell_ray(telling *w, const levels *way, uint32_t nth) {
+static void tell_ray(telling *w, const descent *down, uint32_t nth) {
   static const char *const none[3] = {"", "", ""}, *const turned[3] = {"B (origin - place)", "B direction",
                                                                        "of the scaled ray outside"};
-  const bool is_last = nth == way->last;
-  w->given = &way->at[nth].given;
-  w->ray = &way->at[nth].ray;
+  const bool is_last = nth == down->last;
+  w->given = &down->at[nth].given;
+  w->ray = &down->at[nth].ray;
   tell_given(w, is_last ? "ray" : outer_parts[nth], nth > 0 ? turned : none);
   if (w->ray->state != RAY_INVALID) tell_scaled(w, is_last ? "scaled ray" : scaled_parts[nth]);
 }
 
-static void tell_gate(telling *w, const level *at, const slab_parts *parts) {
+static void tell_gate(telling *w, const explained_depth *at, const slab_parts *parts) {
   slabs s = {.parts = parts};
   float near[3], far[3], lo, leave, hi;
   box_planes(w->ray, at->gate, near, far);
@@ -526,47 +526,47 @@ static void tell_instance(telling *w, const instance_entry *of, const char *part
 }
 
 /* The world of a geometry, or of the instance that leads on. Models have none. */
-static uint32_t world_of(const level *at) {
+static uint32_t world_of(const explained_depth *at) {
   return at->instance != NULL ? at->instance->world : values_world(at->scene->values[at->g]);
 }
 
-static void tell_worlds(telling *w, const levels *way, const ray_own *own) {
-  if (way->at[0].scene->worlds == 0) return;
+static void tell_worlds(telling *w, const descent *down, const ray_own *own) {
+  if (down->at[0].scene->worlds == 0) return;
   tell(w, "world", "of the ray", (float)own->sees.world, "", "0: none");
-  tell(w, "world", "of the geometry", (float)world_of(&way->at[0]), "", "0: it belongs to all");
+  tell(w, "world", "of the geometry", (float)world_of(&down->at[0]), "", "0: it belongs to all");
 }
 
 /* The ray of the scene, and what becomes of it on the way. */
-static void tell_levels(telling *w, const levels *way) {
-  for (uint32_t k = 0; k < way->last; k++) {
-    tell_ray(w, way, k);
-    tell_gate(w, &way->at[k], &gate_parts[k]);
-    tell_instance(w, way->at[k].instance, instance_parts[k]);
+static void tell_depths(telling *w, const descent *down) {
+  for (uint32_t k = 0; k < down->last; k++) {
+    tell_ray(w, down, k);
+    tell_gate(w, &down->at[k], &gate_parts[k]);
+    tell_instance(w, down->at[k].instance, instance_parts[k]);
   }
-  tell_ray(w, way, way->last);
+  tell_ray(w, down, down->last);
 }
 
 /* A crossing in the innermost model as the scene's ray has it. */
-static float t_outside(const levels *way, float t) {
-  for (uint32_t k = way->last; k > 0; k--)
-    t = instance_t(&way->at[k].ray, &way->at[k - 1].ray, way->at[k - 1].enter, t);
+static float t_outside(const descent *down, float t) {
+  for (uint32_t k = down->last; k > 0; k--)
+    t = instance_t(&down->at[k].ray, &down->at[k - 1].ray, down->at[k - 1].enter, t);
   return t;
 }
 
-static void tell_outside(telling *w, const levels *way, float t) {
+static void tell_outside(telling *w, const descent *down, float t) {
   static const char *const names[] = {"t of the scene", "t in model 1", "t in model 2", "t in model 3"};
-  for (uint32_t k = way->last; k > 0; k--) {
-    const level *outer = &way->at[k - 1];
-    const float before = ray_final_t(&way->at[k].ray, t);
-    t = instance_t(&way->at[k].ray, &outer->ray, outer->enter, t);
+  for (uint32_t k = down->last; k > 0; k--) {
+    const explained_depth *outer = &down->at[k - 1];
+    const float before = ray_final_t(&down->at[k].ray, t);
+    t = instance_t(&down->at[k].ray, &outer->ray, outer->enter, t);
     tell(w, "outside", names[k - 1], t, "t inside * 2^-exponent, and not below where the gate is entered",
          t > before ? "raised to where the gate is entered" : "");
   }
 }
 
-/* The geometry of a level. */
-static slab_status enter_level(const char *function, levels *way, slab_primitive_id id) {
-  level *at = &way->at[way->last];
+/* The geometry at a depth. */
+static slab_status enter_depth(const char *function, descent *down, slab_primitive_id id) {
+  explained_depth *at = &down->at[down->last];
   const snapshot *scene = at->scene;
   at->g = entry_of_id(scene->table, scene->geometries, at->id);
   if (scene->values[at->g] == NULL)
@@ -577,40 +577,41 @@ static slab_status enter_level(const char *function, levels *way, slab_primitive
   const uint32_t beyond = at->id - scene->table[at->g].id, nth = beyond / group->geometries;
   at->instance = &group->instances[nth];
   gate_in(scene, at->g, nth, at->gate);
-  way->at[++way->last] = (level){.scene = scene->models[at->g].snapshot, .id = beyond % group->geometries};
-  return enter_level(function, way, id);
+  down->at[++down->last] = (explained_depth){.scene = scene->models[at->g].snapshot, .id = beyond % group->geometries};
+  return enter_depth(function, down, id);
 }
 
 /* Finds the primitive. */
-static slab_status find_levels(const char *function, const snapshot *scene, slab_primitive_id id, levels *way) {
+static slab_status find_depths(const char *function, const snapshot *scene, slab_primitive_id id, descent *down) {
   if (id.geometry >= scene->ids)
     return fail(SLAB_INVALID_ARGUMENT, "%s: geometry is %u, the scene has %u", function, id.geometry, scene->ids);
-  way->last = 0;
-  way->at[0] = (level){.scene = scene, .id = id.geometry};
-  const slab_status status = enter_level(function, way, id);
+  down->last = 0;
+  down->at[0] = (explained_depth){.scene = scene, .id = id.geometry};
+  const slab_status status = enter_depth(function, down, id);
   if (status != SLAB_OK) return status;
-  const level *at = &way->at[way->last];
+  const explained_depth *at = &down->at[down->last];
   const uint32_t count = at->scene->table[at->g].count;
   return id.primitive < count ? SLAB_OK
                               : fail(SLAB_INVALID_ARGUMENT, "%s: primitive is %u, geometry %u has %u", function,
                                      id.primitive, id.geometry, count);
 }
 
-/* The ray on each level, up to one that it does not live on, which is the last then. The gate of an instance counts
+/* The ray at each depth, up to one that it does not live on, which is the last then. The gate of an instance counts
  * only there: what is behind one that is missed is told too. */
-static void cast_levels(levels *way, const slab_ray *ray) {
-  way->at[0].given = *ray;
+static void cast_depths(descent *down, const slab_ray *ray) {
+  down->at[0].given = *ray;
   for (uint32_t k = 0;; k++) {
-    level *at = &way->at[k];
+    explained_depth *at = &down->at[k];
     float leave, from[3];
     at->ray = ray_prepare(&at->given);
-    if (at->ray.state != RAY_LIVE) way->last = k;
-    if (k == way->last) return;
+    if (at->ray.state != RAY_LIVE) down->last = k;
+    if (k == down->last) return;
     at->enters = box_solid(&at->ray, at->gate, at->ray.t_max, &at->enter, &leave);
     for (int i = 0; i < 3; i++) from[i] = at->ray.origin[i] - at->instance->place[i];
     const ray_axis o = instance_turn(at->instance->inverse, from),
                    d = instance_turn(at->instance->inverse, at->ray.direction);
-    way->at[k + 1].given = (slab_ray){{o.v[0], o.v[1], o.v[2]}, at->ray.t_min, {d.v[0], d.v[1], d.v[2]}, at->ray.t_max};
+    down->at[k + 1].given =
+        (slab_ray){{o.v[0], o.v[1], o.v[2]}, at->ray.t_min, {d.v[0], d.v[1], d.v[2]}, at->ray.t_max};
   }
 }
 
@@ -655,18 +656,18 @@ static void tell_primitive(telling *w, slab_shape kind) {
 }
 
 /* Whether a cast with these options does not see the primitive; *why is set then. */
-static bool is_unseen(const levels *way, uint32_t kind, const ray_own *own, slab_primitive_id id, const char **why) {
+static bool is_unseen(const descent *down, uint32_t kind, const ray_own *own, slab_primitive_id id, const char **why) {
   bool unseen = false;
-  for (uint32_t k = 0; k <= way->last; k++) {
-    const level *at = &way->at[k];
-    if (k < way->last && !at->enters) *why = "the ray does not enter the gate of an instance";
+  for (uint32_t k = 0; k <= down->last; k++) {
+    const explained_depth *at = &down->at[k];
+    if (k < down->last && !at->enters) *why = "the ray does not enter the gate of an instance";
     if ((at->scene->table[at->g].mask & own->sees.mask) == 0)
-      *why = k < way->last ? "the mask of the cast hides an instance" : "the mask of the cast hides this geometry";
+      *why = k < down->last ? "the mask of the cast hides an instance" : "the mask of the cast hides this geometry";
     if (is_hidden(at->scene, at->g)) *why = "the geometry is disabled";
     const bool elsewhere = !visibility_reaches(own->sees, world_of(at));
-    if (elsewhere) *why = k < way->last ? "an instance is in another world" : "the geometry is in another world";
+    if (elsewhere) *why = k < down->last ? "an instance is in another world" : "the geometry is in another world";
     unseen =
-        unseen || elsewhere || (k < way->last && !at->enters) || (at->scene->table[at->g].mask & own->sees.mask) == 0;
+        unseen || elsewhere || (k < down->last && !at->enters) || (at->scene->table[at->g].mask & own->sees.mask) == 0;
   }
   const bool is_skipped =
       primitive_is_surface(kind) && own->skip.geometry == id.geometry && own->skip.primitive == id.primitive;
@@ -675,13 +676,13 @@ static bool is_unseen(const levels *way, uint32_t kind, const ray_own *own, slab
 }
 
 /* What casts answer, for this primitive alone. *why is set where its hit comes too early for the ray. */
-static void answer(const levels *way, slab_shape kind, const cast_uniforms *uniforms, const ray_own *own, telling *w,
+static void answer(const descent *down, slab_shape kind, const cast_uniforms *uniforms, const ray_own *own, telling *w,
                    slab_primitive_id id, slab_explanation *found, const char **why) {
-  const level *scene = &way->at[0];
+  const explained_depth *scene = &down->at[0];
   float t = 0.0f, enter = 0.0f, leave = 0.0f;
   if (primitive_surface((uint)kind, w->ray, w->values, w->ray->t_max, w->rules, &t)) {
-    tell_outside(w, way, t);
-    const float outside = t_outside(way, t);
+    tell_outside(w, down, t);
+    const float outside = t_outside(down, t);
     if (ray_own_takes(own, ray_final_t(&scene->ray, outside), id))
       found->hit = reference_hit(scene->scene, uniforms, &scene->ray, ray_t_written(&scene->ray, outside), id);
     else
@@ -689,8 +690,8 @@ static void answer(const levels *way, slab_shape kind, const cast_uniforms *unif
   }
   if (primitive_solid((uint)kind, w->ray, w->values, w->ray->t_max, w->rules, &enter, &leave))
     found->interval =
-        interval_of((uint)kind, &scene->ray, &scene->given, ray_t_written(&scene->ray, t_outside(way, enter)),
-                    t_outside(way, leave), id.primitive, id.geometry);
+        interval_of((uint)kind, &scene->ray, &scene->given, ray_t_written(&scene->ray, t_outside(down, enter)),
+                    t_outside(down, leave), id.primitive, id.geometry);
 }
 
 static slab_status check_arguments(const char *function, const slab_scene *scene, const void *ray,
@@ -711,26 +712,26 @@ static slab_status check_arguments(const char *function, const slab_scene *scene
 
 /* Tells into w, which has the caller's steps. kind, values: of the primitive, also where the ray does not come to it.
  */
-static void explain(levels *way, slab_primitive_id id, const slab_ray *ray, const slab_cast_options *options,
+static void explain(descent *down, slab_primitive_id id, const slab_ray *ray, const slab_cast_options *options,
                     telling *w, slab_explanation *found) {
-  const level primitive = way->at[way->last];
+  const explained_depth primitive = down->at[down->last];
   const slab_shape kind = (slab_shape)primitive.scene->table[primitive.g].kind;
   const geometry_values *values = primitive.scene->values[primitive.g];
   cast_uniforms uniforms;
   float room[ROWS_MOST];
-  cast_uniforms_of(way->at[0].scene, SLAB_CLOSEST, options, &uniforms);
-  cast_levels(way, ray);
+  cast_uniforms_of(down->at[0].scene, SLAB_CLOSEST, options, &uniforms);
+  cast_depths(down, ray);
   w->values = values_at(values, primitive_rows((uint32_t)kind), id.primitive, room);
   w->rules = uniforms.rules;
   const char *why = primitive_is_void(kind, w->values) ? "refused when added, or inverted: kept as never hit" : "";
-  const uint32_t none = reason_of(&way->at[0].ray);
+  const uint32_t none = reason_of(&down->at[0].ray);
   *found = (slab_explanation){kind, hit_none(none), interval_none(none)};
   const ray_own own = ray_own_of(options, 0);
-  tell_worlds(w, way, &own);
-  tell_levels(w, way);
+  tell_worlds(w, down, &own);
+  tell_depths(w, down);
   tell_primitive(w, kind);
-  if (!is_unseen(way, (uint32_t)kind, &own, id, &why) && w->ray->state == RAY_LIVE)
-    answer(way, kind, &uniforms, &own, w, id, found, &why);
+  if (!is_unseen(down, (uint32_t)kind, &own, id, &why) && w->ray->state == RAY_LIVE)
+    answer(down, kind, &uniforms, &own, w, id, found, &why);
   tell_answer(w, found, why);
 }
 
@@ -757,16 +758,16 @@ static slab_status check_is_near(const snapshot *scene, const slab_ray *ray, con
 static slab_status explain_any(const char *function, slab_scene *scene, const slab_ray *ray, const slab_ray64 *ray64,
                                slab_primitive_id id, const slab_cast_options *options, telling *w, reference_line *line,
                                slab_explanation *found) {
-  levels way;
+  descent down;
   scene_reading reading;
   slab_status status = scene_enter(scene, function, &reading);
   if (status != SLAB_OK) return status;
   status = check_is_near(reading.scene, ray, options);
-  if (status == SLAB_OK) status = find_levels(function, reading.scene, id, &way);
+  if (status == SLAB_OK) status = find_depths(function, reading.scene, id, &down);
   if (status == SLAB_OK && options != NULL) status = check_worlds(function, reading.scene, 1, options->worlds);
   if (status == SLAB_OK) {
     *line = line_of(&reading.scene->stats, ray, ray64);
-    explain(&way, id, &line->ray, options, w, found);
+    explain(&down, id, &line->ray, options, w, found);
   }
   scene_leave(&reading);
   return status;

@@ -44,7 +44,7 @@ typedef struct point_inquiry {
   oracle_span told; /* squares whose root is the reported distance */
   const slab_closest_point *result;
   candidate winner;  /* what the result names, without its place */
-  uint32_t depth;    /* levels of its place */
+  uint32_t depth;    /* of its place */
   bool is_known;     /* the winner was found */
   const char *fault; /* of the winner */
   bool possible, certain, given;

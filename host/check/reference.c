@@ -21,13 +21,13 @@ typedef struct reference_state {
 } reference_state;
 
 /* The scene, or a model that the ray is in. */
-typedef struct reference_level {
+typedef struct reference_depth {
   const snapshot *scene;
   prepared_ray ray;
   float gate;                          /* as in instance_t */
   uint32_t geometry;                   /* id of its first geometry */
-  const struct reference_level *outer; /* NULL: it is the scene */
-} reference_level;
+  const struct reference_depth *outer; /* NULL: it is the scene */
+} reference_depth;
 
 static bool keep_hit(reference_answer *a, uint32_t index, float t, slab_primitive_id id) {
   if (index == a->capacity) {
@@ -43,16 +43,16 @@ static bool keep_hit(reference_answer *a, uint32_t index, float t, slab_primitiv
   return true;
 }
 
-/* A crossing on this level as the ray of the scene has it, which *ray receives. */
-static float told_outside(const reference_level *level, float t, const prepared_ray **ray) {
-  for (; level->outer != NULL; level = level->outer) t = instance_t(&level->ray, &level->outer->ray, level->gate, t);
-  *ray = &level->ray;
+/* A crossing at this depth as the ray of the scene has it, which *ray receives. */
+static float told_outside(const reference_depth *depth, float t, const prepared_ray **ray) {
+  for (; depth->outer != NULL; depth = depth->outer) t = instance_t(&depth->ray, &depth->outer->ray, depth->gate, t);
+  *ray = &depth->ray;
   return t;
 }
 
-static void take(reference_state *m, const reference_level *level, float crossing, float leave, slab_primitive_id id) {
+static void take(reference_state *m, const reference_depth *depth, float crossing, float leave, slab_primitive_id id) {
   const prepared_ray *ray;
-  const float outside = told_outside(level, crossing, &ray), t = ray_t_written(ray, outside);
+  const float outside = told_outside(depth, crossing, &ray), t = ray_t_written(ray, outside);
   if (!ray_own_takes(&m->own, ray_final_t(ray, outside), id)) return;
   if (m->query == SLAB_ALL && !keep_hit(m->answer, m->count, t, id)) {
     m->out_of_memory = true;
@@ -60,18 +60,18 @@ static void take(reference_state *m, const reference_level *level, float crossin
   }
   if (m->count == 0 || t < m->t) { /* primitives come in ascending order: the first of equal hits stays */
     m->t = t;
-    m->leave = told_outside(level, leave, &ray);
+    m->leave = told_outside(depth, leave, &ray);
     m->best = id;
   }
   m->count++;
 }
 
-ALWAYS_INLINE void scan(uint kind, reference_state *m, const reference_level *level, uint32_t g,
+ALWAYS_INLINE void scan(uint kind, reference_state *m, const reference_depth *depth, uint32_t g,
                         const cast_uniforms *cast) {
-  const geometry_entry *entry = &level->scene->table[g];
-  const geometry_values *of = level->scene->values[g];
-  const prepared_ray *ray = &level->ray;
-  const uint32_t geometry = level->geometry + entry->id;
+  const geometry_entry *entry = &depth->scene->table[g];
+  const geometry_values *of = depth->scene->values[g];
+  const prepared_ray *ray = &depth->ray;
+  const uint32_t geometry = depth->geometry + entry->id;
   const bool skips = primitive_is_surface(kind) && m->own.skip.geometry == geometry;
   float room[ROWS_MOST];
   for (uint i = 0; i < entry->count; i++) {
@@ -79,44 +79,44 @@ ALWAYS_INLINE void scan(uint kind, reference_state *m, const reference_level *le
     float t, leave = 0.0f;
     mask hit = m->query == SLAB_INTERVAL ? primitive_solid(kind, ray, values, ray->t_max, cast->rules, &t, &leave)
                                          : primitive_surface(kind, ray, values, ray->t_max, cast->rules, &t);
-    if (hit && !(skips && m->own.skip.primitive == i)) take(m, level, t, leave, (slab_primitive_id){i, geometry});
+    if (hit && !(skips && m->own.skip.primitive == i)) take(m, depth, t, leave, (slab_primitive_id){i, geometry});
   }
 }
 
-static void scan_instances(const reference_level *, uint32_t g, const cast_uniforms *, reference_state *);
+static void scan_instances(const reference_depth *, uint32_t g, const cast_uniforms *, reference_state *);
 
-ALWAYS_INLINE void scan_geometries(const reference_level *level, const cast_uniforms *cast, reference_state *m) {
-  const snapshot *scene = level->scene;
+ALWAYS_INLINE void scan_geometries(const reference_depth *depth, const cast_uniforms *cast, reference_state *m) {
+  const snapshot *scene = depth->scene;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
     if (!visibility_has(m->own.sees, entry->mask, values_world(scene->values[g])))
       continue; /* so where it is disabled or removed */
-    if (entry->kind == SHAPE_INSTANCE) scan_instances(level, g, cast, m);
+    if (entry->kind == SHAPE_INSTANCE) scan_instances(depth, g, cast, m);
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (entry->kind == shape) scan(shape, m, level, g, cast);
+  if (entry->kind == shape) scan(shape, m, depth, g, cast);
     SHAPES(SCAN_KIND)
 #undef SCAN_KIND
   }
 }
 
-WITH_FMA static void scan_geometries_fma(const reference_level *level, const cast_uniforms *cast, reference_state *m) {
-  scan_geometries(level, cast, m);
+WITH_FMA static void scan_geometries_fma(const reference_depth *depth, const cast_uniforms *cast, reference_state *m) {
+  scan_geometries(depth, cast, m);
 }
 
-static void scan_scene(const reference_level *level, const cast_uniforms *cast, reference_state *m) {
-  PER_PROCESSOR(scan_geometries)(level, cast, m);
+static void scan_scene(const reference_depth *depth, const cast_uniforms *cast, reference_state *m) {
+  PER_PROCESSOR(scan_geometries)(depth, cast, m);
 }
 
-static void scan_instances(const reference_level *level, uint32_t g, const cast_uniforms *cast, reference_state *m) {
-  const instance_group *group = level->scene->groups[g];
+static void scan_instances(const reference_depth *depth, uint32_t g, const cast_uniforms *cast, reference_state *m) {
+  const instance_group *group = depth->scene->groups[g];
   for (uint32_t i = 0; i < group->count; i++) {
     float gate[BOX_ROWS], leave;
     if (!visibility_has(m->own.sees, group->mask, group->instances[i].world)) continue;
-    reference_level inner = {.scene = level->scene->models[g].snapshot, .outer = level};
-    gate_in(level->scene, g, i, gate);
-    if (!box_solid(&level->ray, gate, level->ray.t_max, &inner.gate, &leave)) continue;
-    instance_ray(&level->ray, &group->instances[i], &inner.ray);
-    inner.geometry = level->geometry + level->scene->table[g].id + i * group->geometries;
+    reference_depth inner = {.scene = depth->scene->models[g].snapshot, .outer = depth};
+    gate_in(depth->scene, g, i, gate);
+    if (!box_solid(&depth->ray, gate, depth->ray.t_max, &inner.gate, &leave)) continue;
+    instance_ray(&depth->ray, &group->instances[i], &inner.ray);
+    inner.geometry = depth->geometry + depth->scene->table[g].id + i * group->geometries;
     if (inner.ray.state == RAY_LIVE) scan_scene(&inner, cast, m);
   }
 }
@@ -160,10 +160,10 @@ static uint32_t kind_of(const snapshot *scene, uint32_t id) {
 
 bool reference_cast(const snapshot *scene, const cast_uniforms *cast, slab_query query, const slab_ray *given,
                     const ray_own *own, reference_answer *answer) {
-  const reference_level level = {.scene = scene, .ray = ray_prepare(given)};
-  const prepared_ray *ray = &level.ray;
+  const reference_depth depth = {.scene = scene, .ray = ray_prepare(given)};
+  const prepared_ray *ray = &depth.ray;
   reference_state m = {.query = query, .own = *own, .answer = answer};
-  if (ray->state == RAY_LIVE) scan_scene(&level, cast, &m);
+  if (ray->state == RAY_LIVE) scan_scene(&depth, cast, &m);
   if (m.out_of_memory) return false;
   const bool found = m.count > 0;
   const uint32_t why = reason_of(ray);

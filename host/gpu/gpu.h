@@ -50,9 +50,9 @@ static inline void gpu_release_buffer(const device *d, gpu_buffer **buffer) {
 
 /* For refits on the device: where things are in a BVH. All refits of a build share the buffers. */
 typedef struct refit_plan {
-  gpu_buffer *order;                    /* the nodes' indices, level by level; NULL: there is no plan yet */
+  gpu_buffer *order;                    /* the nodes' indices, depth by depth; NULL: there is no plan yet */
   gpu_buffer *places;                   /* the block of each global primitive id */
-  uint32_t ends[BVH_DEPTH_MAX], levels; /* ends: of levels in `order` */
+  uint32_t ends[BVH_DEPTH_MAX], depths; /* ends: of depths in `order` */
 } refit_plan;
 
 /* The buffers of a committed scene on one device. */

@@ -89,7 +89,7 @@ static program_source source_of(const device_scene *on) {
 
 /* The stack that a program is compiled with: what the scene needs, rounded up so that most scenes share programs. BVHs
  * up to 18 deep need 126; the few that are deeper share the stack of the deepest. Of scenes with instances the sum over
- * all levels is: the scene and four levels of models, each with a BVH eight deep, need 392. */
+ * all depths is: the scene and four models in each other, each with a BVH eight deep, need 392. */
 static uint32_t stack_of(const device_scene *on) {
   const bool wide = device_scene_has_traversals(on);
   const uint32_t need = on->scene->bvh.stack, deepest = layout_stack(SLAB_LAYOUT_WIDE, BVH_DEPTH_MAX);

@@ -81,15 +81,15 @@ static slab_status run(commands *c, uint32_t nth, size_t items, const gpu_argume
 
 /* ---- the plan of a build ---- */
 
-/* Lists the nodes breadth first, so level by level, below both roots. */
-static void list_levels(const compressed_node *nodes, uint32_t collapsed_root, refit_plan *plan, uint32_t *order) {
+/* Lists the nodes breadth first, so depth by depth, below both roots. */
+static void list_depths(const compressed_node *nodes, uint32_t collapsed_root, refit_plan *plan, uint32_t *order) {
   uint32_t count = 1;
   order[0] = 0;
   if (collapsed_root != 0) order[count++] = collapsed_root;
-  plan->levels = 0;
-  for (uint32_t first = 0; first < count; first = plan->ends[plan->levels++]) {
-    plan->ends[plan->levels] = count;
-    for (uint32_t i = first; i < plan->ends[plan->levels]; i++) {
+  plan->depths = 0;
+  for (uint32_t first = 0; first < count; first = plan->ends[plan->depths++]) {
+    plan->ends[plan->depths] = count;
+    for (uint32_t i = first; i < plan->ends[plan->depths]; i++) {
       const compressed_node *n = &nodes[order[i]];
       const uint32_t inner = (uint32_t)__builtin_popcount(n->scales >> 24);
       for (uint32_t k = 0; k < inner; k++) order[count++] = n->child + k;
@@ -101,11 +101,11 @@ static slab_status plan_order(const device *d, const snapshot *last, refit_plan 
   const size_t size = last->bvh.node_bytes, count = size / sizeof(compressed_node), bytes = count * sizeof(uint32_t);
   compressed_node *nodes = malloc(size);
   uint32_t *order = malloc(bytes);
-  slab_status status = nodes == NULL || order == NULL ? fail_memory(size + bytes, "the levels of the tree") : SLAB_OK;
+  slab_status status = nodes == NULL || order == NULL ? fail_memory(size + bytes, "the nodes by depth") : SLAB_OK;
   if (status == SLAB_OK) status = gpu_fetch(d, &last->states[0], SLAB_LAYOUT_COMPRESSED, size, 0, nodes, NULL);
   if (status == SLAB_OK) {
-    list_levels(nodes, last->bvh.collapsed_root, plan, order);
-    status = driver_of(d)->create(d, GPU_READ, GPU_COPY, bytes, order, "the levels of the tree", &plan->order);
+    list_depths(nodes, last->bvh.collapsed_root, plan, order);
+    status = driver_of(d)->create(d, GPU_READ, GPU_COPY, bytes, order, "the nodes by depth", &plan->order);
   }
   free(nodes);
   free(order);
@@ -181,8 +181,8 @@ static slab_status move_nodes(commands *c, const snapshot *scene, const gpu_scen
   const refit_costs costs = {BVH_COST_NODE, t->leaves.cost, scale_of(scene)};
   const refit_plan *plan = &to->plan;
   slab_status status = SLAB_OK;
-  for (uint32_t level = plan->levels; status == SLAB_OK && level-- > 0;) {
-    const uint32_t first = level == 0 ? 0 : plan->ends[level - 1], end = plan->ends[level];
+  for (uint32_t depth = plan->depths; status == SLAB_OK && depth-- > 0;) {
+    const uint32_t first = depth == 0 ? 0 : plan->ends[depth - 1], end = plan->ends[depth];
     status = RUN(c, KERNEL_NODES, end - first, BUFFER_ARGUMENT(from->nodes[0]), BUFFER_ARGUMENT(to->nodes[0]),
                  BUFFER_ARGUMENT(to->blocks[0]), BUFFER_ARGUMENT(plan->order), BUFFER_ARGUMENT(refitted),
                  VALUE_ARGUMENT(first), VALUE_ARGUMENT(end), VALUE_ARGUMENT(costs));

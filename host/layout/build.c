@@ -384,7 +384,7 @@ static bool lacks_some(const gathered *of) {
 
 /* ---- the whole ---- */
 
-/* Wide: a traversal keeps the unvisited children of one node for each level, up to seven. Compressed: one entry for all
+/* Wide: a traversal keeps the unvisited children of one node at each depth, up to seven. Compressed: one entry for all
  * children of a node. */
 uint32_t layout_stack(slab_layout layout, uint32_t depth) {
   return layout == SLAB_LAYOUT_COMPRESSED ? depth : 7 * depth;

@@ -56,10 +56,10 @@ typedef struct snapshot {
   geometry_entry *table;    /* one entry per geometry. mask 0: disabled or removed; `first` has no meaning here */
   geometry_values **values; /* of each geometry; NULL: removed */
   uint32_t geometries;
-  /* Of scenes with instances (models.h); in others entries is geometries, and models, levels are 1. */
+  /* Of scenes with instances (models.h); in others entries is geometries, and models, depths are 1. */
   uint32_t ids;                                  /* of geometries that were given */
   uint32_t entries, instance_count, model_count; /* entries: of the table: the geometries', then those of models */
-  uint32_t levels;                               /* of models in each other, with the scene */
+  uint32_t depths;                               /* of models in each other, and the scene's own */
   uint32_t worlds;                               /* declared. Of a scene with some has_instances is true */
   uint64_t model_set;                            /* a number, the last snapshot's where all models are */
   size_t own_nodes, own_units;                   /* of the BVH: nodes and units of blocks before the models' */

@@ -44,7 +44,7 @@ static size_t own_units(const snapshot *s, const bvh_layout *t) {
   return (s->has_instances ? (size_t)s->uniforms.instances * BLOCK_UNIT : t->floats) / floats_a_unit(s);
 }
 
-/* Stack entries that a traversal can need, where the models need `models` of them. Entries on each level of a wide BVH:
+/* Stack entries that a traversal can need, where the models need `models` of them. Entries at each depth of a wide BVH:
  * children of nodes, eight instances of a block, the rest of its leaf, instances without a gate and the end of the
  * model. Interleaved rays have room for seven entries wherever others have one. */
 static uint32_t stack_with(slab_layout layout, uint32_t depth, uint32_t models) {

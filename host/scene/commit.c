@@ -55,12 +55,12 @@ static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
   if (status != SLAB_OK) return status;
   const snapshot *model = s->models[g].snapshot;
   s->shown += s->table[g].count * model->shown;
-  if (1 + model->levels > s->levels) s->levels = 1 + model->levels;
-  if (s->levels > SCENE_LEVELS)
+  if (1 + model->depths > s->depths) s->depths = 1 + model->depths;
+  if (s->depths > SCENE_DEPTHS)
     return fail(SLAB_INVALID_STATE,
-                "slab_scene_commit: the model of geometry %u has %u levels of models by now, of at "
+                "slab_scene_commit: the model of geometry %u is %u models deep by now, of at "
                 "most %u",
-                a->id, model->levels - 1, SCENE_LEVELS - 2);
+                a->id, model->depths - 1, SCENE_DEPTHS - 2);
   s->values[g] = gates_of(scene->context, a->group, &s->models[g].measure);
   return s->values[g] != NULL ? SLAB_OK : fail_memory(a->count * BOX_ROWS * sizeof(float), "the gates of instances");
 }
@@ -78,7 +78,7 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
   if (s == NULL) return fail_memory(scene->geometries * sizeof *s->table + sizeof *s, "the geometry table");
   s->geometries = s->entries = scene->geometries;
   s->ids = (uint32_t)scene->ids;
-  s->levels = s->model_count = 1;
+  s->depths = s->model_count = 1;
   s->worlds = scene->worlds;
   memcpy(s->stats.origin, scene->origin, sizeof s->stats.origin);
   /* also where all were removed: kernels for others take indices for ids */

@@ -30,17 +30,17 @@ transform_reach model_reach(const snapshot *model) {
 typedef struct refused_product {
   const char *why; /* NULL: there is none */
   double value;
-  uint32_t level, geometry, instance;
+  uint32_t depth, geometry, instance;
 } refused_product;
 
-static refused_product refused_in(const snapshot *model, const linear *outer, uint32_t level) {
+static refused_product refused_in(const snapshot *model, const linear *outer, uint32_t depth) {
   for (uint32_t g = 0; g < model->geometries; g++)
     for (uint32_t i = 0; model->groups[g] != NULL && i < model->groups[g]->count; i++) {
       const linear own = transform_linear(&model->groups[g]->instances[i]), m = transform_linear_within(outer, &own);
-      refused_product r = {.level = level, .geometry = model->table[g].id, .instance = i};
+      refused_product r = {.depth = depth, .geometry = model->table[g].id, .instance = i};
       r.why = transform_linear_refusal(&m, &r.value);
       if (r.why == NULL && !transform_is_short(transform_reach_within(&m, &model->models[g].measure.reach)))
-        r = refused_in(model->models[g].snapshot, &m, level + 1);
+        r = refused_in(model->models[g].snapshot, &m, depth + 1);
       if (r.why != NULL) return r;
     }
   return (refused_product){.why = NULL};
@@ -54,7 +54,7 @@ slab_status model_allows(const char *function, slab_status status, const instanc
     const refused_product r = refused_in(model, &m, 1);
     if (r.why != NULL)
       return fail(status, "%s: transform %u, with that of instance %u of geometry %u, %u %s below, %s (%g)", function,
-                  i, r.instance, r.geometry, r.level, r.level == 1 ? "level" : "levels", r.why, r.value);
+                  i, r.instance, r.geometry, r.depth, r.depth == 1 ? "model" : "models", r.why, r.value);
   }
   return SLAB_OK;
 }

@@ -3,7 +3,7 @@
 #include "scene/models.h"
 #include "scene/scene.h"
 
-_Static_assert(SLAB_LEVELS == SCENE_LEVELS - 1, "a path leads from a scene through all its levels of models");
+_Static_assert(SLAB_LEVELS == SCENE_DEPTHS - 1, "a path leads from a scene through all its levels of models");
 
 /* The last entry whose id is not above. Instances of which there are none take no id, and come before what has it. */
 static uint32_t entry_of(const snapshot *s, uint32_t id) {

@@ -49,15 +49,15 @@ static slab_status check_model(const slab_scene *scene, const char *function, co
   return SLAB_OK;
 }
 
-slab_status scene_check_levels(const char *function, slab_scene *model) {
+slab_status scene_check_depth(const char *function, slab_scene *model) {
   scene_reading reading;
   const slab_status status = scene_enter(model, function, &reading);
   if (status != SLAB_OK) return status;
-  const uint32_t levels = reading.scene->levels;
+  const uint32_t depths = reading.scene->depths;
   scene_leave(&reading);
-  if (levels >= SCENE_LEVELS)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: model has %u levels of models in each other, of at most %u", function,
-                levels - 1, SCENE_LEVELS - 2);
+  if (depths >= SCENE_DEPTHS)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model is %u models deep, of at most %u", function, depths - 1,
+                SCENE_DEPTHS - 2);
   return SLAB_OK;
 }
 
@@ -90,7 +90,7 @@ static slab_status add_instances(const char *function, slab_scene *scene, slab_s
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_transforms(scene, function, t, n);
   if (status == SLAB_OK) status = check_model(scene, function, model);
-  if (status == SLAB_OK) status = scene_check_levels(function, model);
+  if (status == SLAB_OK) status = scene_check_depth(function, model);
   instance_worlds worlds;
   if (status == SLAB_OK) status = check_instance_worlds(scene, function, options, n, &worlds);
   if (status == SLAB_OK) status = scene_check_room(scene, function, n, n * model->ids);

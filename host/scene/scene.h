@@ -162,9 +162,9 @@ slab_status scene_move_instances(slab_scene *, const char *function, const uint3
 /* The values of a geometry that is there and has primitives. */
 geometry_values *scene_values(const slab_scene *, uint32_t geometry);
 slab_status scene_check_mesh(const char *function, const slab_mesh *);
-/* SLAB_INVALID_ARGUMENT where a model has as many levels of models in each other, by the last commits, as there may be.
+/* SLAB_INVALID_ARGUMENT where a model is as deep, by the last commits, as models may be in each other.
  */
-slab_status scene_check_levels(const char *function, slab_scene *model);
+slab_status scene_check_depth(const char *function, slab_scene *model);
 
 /* The geometries as they are now. numbered: a snapshot whose global primitive ids are kept; NULL: numbers them anew. */
 slab_status scene_snapshot(const slab_scene *, const snapshot *numbered, snapshot **);

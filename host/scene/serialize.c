@@ -397,7 +397,7 @@ static slab_status take_instances(const unpacking *u, const slab_scene *scene, c
   if (size > floats - *at || g->model >= u->count) return refuse_table();
   slab_scene *model = u->scenes[g->model];
   if (g->ids != g->count * model->ids || model->worlds > 0) return refuse_table();
-  slab_status status = scene_check_levels("slab_scene_unpack", model);
+  slab_status status = scene_check_depth("slab_scene_unpack", model);
   if (status == SLAB_OK)
     status = instances_restore("slab_scene_unpack", model, (const instance_entry *)(const void *)(from + *at), g->count,
                                g->mask, group);

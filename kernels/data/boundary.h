@@ -23,7 +23,7 @@ enum {
 };
 #define BOUNDARY_FLOATS (BOUNDARY_ROWS * BOUNDARY_WIDTH)
 
-/* Nodes that wait at most, where each level leaves all but one. */
+/* Nodes that wait at most, where each depth leaves all but one. */
 #define BOUNDARY_DEPTH 36
 #define BOUNDARY_STACK ((BOUNDARY_WIDTH - 1) * BOUNDARY_DEPTH + 1)
 

@@ -148,7 +148,7 @@ enum { OUTSIDE_plane, OUTSIDE_box, OUTSIDE_KINDS, OUTSIDE_INSTANCES = OUTSIDE_KI
  *
  * Worlds are entries of the second array, behind the models, with the scene's own table. A ray of a world begins there,
  * and then visits model 0, which has what belongs to all. */
-#define SCENE_LEVELS 5 /* a scene, and models in each other */
+#define SCENE_DEPTHS 5 /* a scene, and models in each other */
 #define ROOT_NONE 0xFFFFFFFFu
 
 typedef struct instance_entry {

@@ -293,8 +293,8 @@ INLINE bool closest_inside(const float p[3], GLOBAL const instance_entry *of, fl
   return point_is_valid(inner);
 }
 
-/* A squared distance in a model as the level outside has it. gate: that of the instance's gate there. NaN, of what is
- * never found, stays: lanes_max may drop it. */
+/* A squared distance in a model as the scene or model outside has it. gate: that of the instance's gate there. NaN, of
+ * what is never found, stays: lanes_max may drop it. */
 INLINE real closest_outside(real square, float scale, float gate) {
   square = square * scale;
   square = square < FLOAT_MIN_NORMAL ? (real)(0.0f) : square;
@@ -303,7 +303,7 @@ INLINE real closest_outside(real square, float scale, float gate) {
   return square < gate ? (real)(gate) : square;
 }
 
-/* A vector in a model as the level outside has it: A v, where A = scale^2 transpose(B). */
+/* A vector in a model as the scene or model outside has it: A v, where A = scale^2 transpose(B). */
 INLINE void closest_turned(GLOBAL const instance_entry *of, float v[3]) {
   float turned[3];
   UNROLL for (int i = 0; i < 3; i++) turned[i] =

@@ -8,7 +8,7 @@
 
 /* The instances that hits are in, the outermost first. */
 typedef struct hit_paths {
-  instance_map maps[SCENE_LEVELS - 1];
+  instance_map maps[SCENE_DEPTHS - 1];
   word count; /* of each hit */
   uint most;
   hit_geometry geometry;
@@ -16,7 +16,7 @@ typedef struct hit_paths {
 
 INLINE void paths_of(mask found, word geometry, const scene_view *scene, hit_paths *to) {
   uint numbers[LANES], counts[LANES], bases[LANES], kinds[LANES];
-  float maps[SCENE_LEVELS - 1][12][LANES];
+  float maps[SCENE_DEPTHS - 1][12][LANES];
   const uint bits = lanes_bits(found);
   lanes_store(geometry, numbers);
   to->most = 0;
@@ -44,7 +44,7 @@ INLINE void paths_of(mask found, word geometry, const scene_view *scene, hit_pat
 
 /* The attributes of hits in models. A ray that is not in the k-th one is prepared again as it is, which changes none of
  * its numbers but the factors of its t. */
-INLINE void attributes_of_levels(const packet_hits *m, word geometry, const scene_view *scene, global slab_hit *out,
+INLINE void attributes_of_depths(const packet_hits *m, word geometry, const scene_view *scene, global slab_hit *out,
                                  const global uint *places, uint bits) {
   hit_paths paths;
   packet_hits in = *m;

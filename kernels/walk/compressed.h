@@ -56,34 +56,34 @@ INLINE void visit_node(descent *d, siblings *stack, uint *top, bool oblique, con
 }
 
 #if SLAB_INSTANCES
-#include "walk/instance_levels.h"
+#include "walk/instance_depths.h"
 
 /* The rest of a descent in a model, or in the scene. */
-typedef struct level_descent {
+typedef struct depth_descent {
   descent on;
-  uint base;           /* entries of the stack that are those of levels outside */
+  uint base;           /* entries of the stack that belong to lesser depths */
   bvh_outside ungated; /* instances without a gate */
-} level_descent;
+} depth_descent;
 
 /* Begins in the model that the ray is in, or in the scene. top: entries of the stack. */
-INLINE level_descent level_begins(const query_state *q, const scene_view *scene, uint top) {
-  GLOBAL const model_entry *model = q->levels[q->level].model;
-  level_descent d = {AT_ROOT(model->root), top, model->outside[OUTSIDE_INSTANCES]};
+INLINE depth_descent depth_begins(const query_state *q, const scene_view *scene, uint top) {
+  GLOBAL const model_entry *model = q->depths[q->depth].model;
+  depth_descent d = {AT_ROOT(model->root), top, model->outside[OUTSIDE_INSTANCES]};
   if (own_world(OWN_OF(q), scene->cast) != 0 && model->root == ROOT_NONE) d.on.next.lanes = 0;
   return d;
 }
 
 /* Where a world is done, goes on with what belongs to all. False: that is done, too. */
-INLINE bool level_turns(query_state *q, const scene_view *scene) {
+INLINE bool depth_turns(query_state *q, const scene_view *scene) {
   GLOBAL const model_entry *all = scene_model(scene, 0);
-  if (own_world(OWN_OF(q), scene->cast) == 0 || q->levels[0].model == all) return false;
-  q->levels[0].model = all;
+  if (own_world(OWN_OF(q), scene->cast) == 0 || q->depths[0].model == all) return false;
+  q->depths[0].model = all;
   return true;
 }
 
-/* Where no node of a level is left. An instance without a gate is like a leaf; after the last one the ray leaves the
+/* Where no node of a depth is left. An instance without a gate is like a leaf; after the last one the ray leaves the
  * model. False: it is done. */
-INLINE bool level_ends(query_state *q, level_descent *d, const level_descent *outer) {
+INLINE bool depth_ends(query_state *q, depth_descent *d, const depth_descent *outer) {
   if (d->ungated.blocks != 0) {
     d->on.leaves.bits = 1;
     d->on.leaves.meta = COMPRESSED_LEAF(SHAPE_INSTANCE, 1);
@@ -92,9 +92,9 @@ INLINE bool level_ends(query_state *q, level_descent *d, const level_descent *ou
     d->ungated.blocks--;
     return true;
   }
-  if (q->level == 0) return false;
-  level_leave(q);
-  *d = outer[q->level];
+  if (q->depth == 0) return false;
+  depth_leave(q);
+  *d = outer[q->depth];
   return true;
 }
 
@@ -104,31 +104,31 @@ INLINE bool enter_gate(query_state *q, const prepared_ray *ray, const scene_view
   const global float *block = block_at(scene->blocks, (size_t)place * BVH_UNIT);
   real enter, leave;
   if (!box_solid(ray, block, ray->t_max, &enter, &leave)) return false;
-  const uint instance = level_instance(q, scene, ((const global uint *)block)[BOX_ROWS], enter);
-  return instance != SLAB_MISS && level_enter(q, scene, instance, enter);
+  const uint instance = depth_instance(q, scene, ((const global uint *)block)[BOX_ROWS], enter);
+  return instance != SLAB_MISS && depth_enter(q, scene, instance, enter);
 }
 
-/* All levels take turns in one loop. So rays of a warp that are in a model do not wait for those outside. */
+/* All depths take turns in one loop. So rays of a warp that are in a model do not wait for those outside. */
 INLINE void descend(query_state *q, const scene_view *scene) {
-  level_descent d, outer[SCENE_LEVELS - 1];
+  depth_descent d, outer[SCENE_DEPTHS - 1];
   siblings stack[SLAB_STACK];
-  prepared_ray ray = q->levels[0].ray; /* that of the level: kept in registers */
+  prepared_ray ray = q->depths[0].ray; /* that of the depth: kept in registers */
   bool enters = true, oblique = false;
-  uint top = 0, level = 0;
+  uint top = 0, depth = 0;
   for (;;) {
-    if (enters || level != q->level) {
-      level = q->level;
-      ray = q->levels[level].ray;
+    if (enters || depth != q->depth) {
+      depth = q->depth;
+      ray = q->depths[depth].ray;
       oblique = quantised_oblique(&ray);
-      if (enters) d = level_begins(q, scene, top);
-      if (enters && level_scan_outside(q, &ray, scene)) return;
+      if (enters) d = depth_begins(q, scene, top);
+      if (enters && depth_scan_outside(q, &ray, scene)) return;
       enters = false;
     }
     if (d.on.leaves.bits == 0) {
       if ((d.on.next.lanes & 0xFF) == 0) {
         if (top == d.base) {
-          if (level_ends(q, &d, outer)) continue;
-          if (!level_turns(q, scene)) return;
+          if (depth_ends(q, &d, outer)) continue;
+          if (!depth_turns(q, scene)) return;
           enters = true;
           continue;
         }
@@ -143,7 +143,7 @@ INLINE void descend(query_state *q, const scene_view *scene) {
     if (COMPRESSED_LEAF_COUNT(meta) == 0) continue;
     if (COMPRESSED_IS_OF_KIND(meta, SHAPE_INSTANCE)) {
       enters = enter_gate(q, &ray, scene, place);
-      if (enters) outer[level] = d;
+      if (enters) outer[depth] = d;
     } else if (scan_leaf(q, &ray, scene, compressed_leaf_kind(meta), place, 1)) {
       return;
     }
@@ -182,7 +182,7 @@ INLINE void descend(query_state *q, const prepared_ray *ray, const scene_view *s
 /* Casts one ray alone. */
 INLINE void compressed_cast(query_state *q, const prepared_ray *ray, const scene_view *scene) {
 #if SLAB_INSTANCES
-  (void)ray; /* the levels have it */
+  (void)ray; /* the depths have it */
   descend(q, scene);
 #else
   if (!scan_outside(q, ray, scene, scene->cast->outside)) descend(q, ray, scene);

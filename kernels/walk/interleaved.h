@@ -30,42 +30,42 @@ INLINE void interleaved_begin(interleaved_path *path, const scene_view *scene) {
  * children where a node has. These children are instances. */
 INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, real enter, mask overlapped) {
   const global bvh_node *owner = (const global bvh_node *)path->at;
-  interleaved_level *level = path->top;
-  level->bits = lanes_bits(overlapped);
-  if (!scene->unordered) level->left = ranks_of(ranks_entered(enter), overlapped);
-  level->owner = owner;
-  level->of = interleaved_children(path->meta);
-  path->top = level + (level->bits != 0 ? 1 : 0);
+  interleaved_entry *entry = path->top;
+  entry->bits = lanes_bits(overlapped);
+  if (!scene->unordered) entry->left = ranks_of(ranks_entered(enter), overlapped);
+  entry->owner = owner;
+  entry->of = interleaved_children(path->meta);
+  path->top = entry + (entry->bits != 0 ? 1 : 0);
 }
 
-/* A child of a level's owner becomes the next. */
-INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, interleaved_level *level, uint lane) {
-  const global bvh_node *owner = level->owner;
-  const uint of = level->of, child = owner->child[lane], meta = owner->meta[lane]; /* always read: no branches */
-  const uint bits = level->bits & ~(1u << lane);
-  level->bits = bits;
-  path->top = level + (bits != 0 ? 1 : 0);
-  interleaved_take(path, scene, level, lane, child, meta & of);
+/* A child of an entry's owner becomes the next. */
+INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, interleaved_entry *entry, uint lane) {
+  const global bvh_node *owner = entry->owner;
+  const uint of = entry->of, child = owner->child[lane], meta = owner->meta[lane]; /* always read: no branches */
+  const uint bits = entry->bits & ~(1u << lane);
+  entry->bits = bits;
+  path->top = entry + (bits != 0 ? 1 : 0);
+  interleaved_take(path, scene, entry, lane, child, meta & of);
   memory_fetch((size_t)path->at, INTERLEAVED_FETCHED);
 }
 
-/* The child with the least rank on the deepest level becomes the next, if by its rank it is entered at limit or before.
- * Otherwise the level is dropped. Unordered it is the first child by its slot, which suits SLAB_ANY: see
+/* The child with the least rank on the deepest entry becomes the next, if by its rank it is entered at limit or before.
+ * Otherwise the entry is dropped. Unordered it is the first child by its slot, which suits SLAB_ANY: see
  * sort_by_worth (host/bvh/collapse.c). The end has the least rank of all. */
 INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, float limit) {
-  interleaved_level *level = path->top;
+  interleaved_entry *entry = path->top;
   if (scene->unordered) {
-    level--;
-    interleaved_next(path, scene, level, lowest_lane(level->bits));
+    entry--;
+    interleaved_next(path, scene, entry, lowest_lane(entry->bits));
     return;
   }
   const uint last = rank_last(limit);
   uint least;
-  do least = rank_least((--level)->left);
+  do least = rank_least((--entry)->left);
   while ((least & RANK_NONE) > last);
   const uint lane = least >> 16;
-  level->left = level->left | rank_taken[lane];
-  interleaved_next(path, scene, level, lane);
+  entry->left = entry->left | rank_taken[lane];
+  interleaved_next(path, scene, entry, lane);
 }
 
 #endif

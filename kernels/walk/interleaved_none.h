@@ -2,7 +2,7 @@
 #ifndef WALK_INTERLEAVED_NONE_H
 #define WALK_INTERLEAVED_NONE_H
 
-#define INTERLEAVED_LEVEL_OWNER
+#define INTERLEAVED_ENTRY_OWNER
 #define INTERLEAVED_PATH_OWNER
 #include "walk/interleaved_path.inc"
 
@@ -15,7 +15,7 @@ INLINE const prepared_ray *interleaved_keep(interleaved_ray *to, const prepared_
   return &to->words.ray;
 }
 
-INLINE ray_levels *interleaved_levels(interleaved_ray *of) {
+INLINE ray_depths *interleaved_depths(interleaved_ray *of) {
   (void)of;
   return 0;
 }
@@ -38,9 +38,9 @@ INLINE uint interleaved_children(uint meta) {
 
 INLINE uint interleaved_is_inner(uint meta) { return meta >> 31; /* BVH_INNER */ }
 
-INLINE void interleaved_take(interleaved_path *path, const scene_view *scene, const interleaved_level *level, uint lane,
+INLINE void interleaved_take(interleaved_path *path, const scene_view *scene, const interleaved_entry *entry, uint lane,
                              uint child, uint meta) {
-  (void)level, (void)lane;
+  (void)entry, (void)lane;
   path->child = child;
   path->meta = meta;
   path->at = bvh_at(scene, path->child, path->meta);
@@ -65,6 +65,6 @@ INLINE bool interleaved_enter(const interleaved_ray *of, query_state *q, interle
   return false;
 }
 
-INLINE void level_leave(query_state *q) { (void)q; }
+INLINE void depth_leave(query_state *q) { (void)q; }
 
 #endif

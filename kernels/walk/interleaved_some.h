@@ -5,10 +5,10 @@
 #ifndef WALK_INTERLEAVED_SOME_H
 #define WALK_INTERLEAVED_SOME_H
 
-#include "walk/instance_levels.h"
+#include "walk/instance_depths.h"
 
-/* Members of interleaved_level and of interleaved_path. */
-#define INTERLEAVED_LEVEL_OWNER uint number; /* of the owner */
+/* Members of interleaved_entry and of interleaved_path. */
+#define INTERLEAVED_ENTRY_OWNER uint number; /* of the owner */
 
 #define INTERLEAVED_PATH_OWNER                       \
   const global float *owner; /* of the next child */ \
@@ -16,28 +16,28 @@
 
 #include "walk/interleaved_path.inc"
 
-/* The ray of a walker, on each of its levels. */
+/* The ray of a walker, at each of its depths. */
 typedef struct interleaved_ray {
-  ray_levels levels;
-  const prepared_ray *here; /* on the level where its traversal is */
-  uint instance;            /* that is visited next, as level_instance, */
+  ray_depths depths;
+  const prepared_ray *here; /* at the depth where its traversal is */
+  uint instance;            /* that is visited next, as depth_instance, */
   float gate;               /* and where the ray enters its gate */
 } interleaved_ray;
 
-/* Takes a ray. Returns it, until the next one is prepared; levels_begin copies it. */
+/* Takes a ray. Returns it, until the next one is prepared; depths_begin copies it. */
 INLINE const prepared_ray *interleaved_keep(interleaved_ray *to, const prepared_words *words) {
   (void)to;
   return &words->ray;
 }
 
-INLINE ray_levels *interleaved_levels(interleaved_ray *of) { return &of->levels; }
+INLINE ray_depths *interleaved_depths(interleaved_ray *of) { return &of->depths; }
 
-INLINE const prepared_ray *interleaved_scene_ray(const interleaved_ray *of) { return &of->levels.of[0].ray; }
+INLINE const prepared_ray *interleaved_scene_ray(const interleaved_ray *of) { return &of->depths.of[0].ray; }
 
 INLINE const prepared_ray *interleaved_here(const interleaved_ray *of) { return of->here; }
 
-/* The level where the traversal is has become another. */
-INLINE void interleaved_turn(interleaved_ray *of, const query_state *q) { of->here = &of->levels.of[q->level].ray; }
+/* The depth where the traversal is has become another. */
+INLINE void interleaved_turn(interleaved_ray *of, const query_state *q) { of->here = &of->depths.of[q->depth].ray; }
 
 INLINE void interleaved_push_visit(interleaved_path *path, const scene_view *scene, uint number, uint meta) {
   interleaved_push_one(path, scene, meta)->number = number;
@@ -52,13 +52,13 @@ INLINE uint interleaved_is_inner(uint meta) {
   return meta >> 31 | (kind <= 1); /* BVH_INNER; 1: VISIT_GATES */
 }
 
-/* A child of a level's owner becomes the next; where the level is one visit, that. meta: not of such. No branches. */
-INLINE void interleaved_take(interleaved_path *path, const scene_view *scene, const interleaved_level *level, uint lane,
+/* A child of an entry's owner becomes the next; where the entry is one visit, that. meta: not of such. No branches. */
+INLINE void interleaved_take(interleaved_path *path, const scene_view *scene, const interleaved_entry *entry, uint lane,
                              uint child, uint meta) {
-  const uint of = level->of, is_node = of == INTERLEAVED_NODE ? INTERLEAVED_NODE : 0;
+  const uint of = entry->of, is_node = of == INTERLEAVED_NODE ? INTERLEAVED_NODE : 0;
   path->meta = (meta & is_node) | (of & ~is_node);
-  path->child = (is_node | (of == VISIT_INSTANCE)) != 0 ? child : level->number;
-  path->owner = &level->owner->bounds[0][0];
+  path->child = (is_node | (of == VISIT_INSTANCE)) != 0 ? child : entry->number;
+  path->owner = &entry->owner->bounds[0][0];
   path->lane = lane;
   path->at = bvh_at(scene, path->child, path->meta);
   if (of == VISIT_INSTANCE) path->at = path->owner; /* what the instance needs is not known yet */
@@ -66,7 +66,7 @@ INLINE void interleaved_take(interleaved_path *path, const scene_view *scene, co
 
 /* Pushes the instances without a gate of a model that is entered. */
 INLINE void interleaved_ungated(interleaved_path *path, const query_state *q, const scene_view *scene) {
-  const bvh_outside ungated = q->levels[q->level].model->outside[OUTSIDE_INSTANCES];
+  const bvh_outside ungated = q->depths[q->depth].model->outside[OUTSIDE_INSTANCES];
   if (ungated.blocks != 0) interleaved_push_visit(path, scene, ungated.first, VISIT_GATES);
 }
 
@@ -74,32 +74,32 @@ INLINE void interleaved_ungated(interleaved_path *path, const query_state *q, co
 INLINE void interleaved_others(interleaved_path *path, const query_state *q, const scene_view *scene) {
   const uint meta = path->meta, next = path->child + BVH_BLOCK_UNITS(BOX_ROWS);
   if (BVH_IS_INNER(meta) | ((meta != VISIT_GATES) & (BVH_LEAF_BLOCK_COUNT(meta) == 1))) return; /* of nearly all */
-  const bvh_outside ungated = q->levels[q->level].model->outside[OUTSIDE_INSTANCES];
+  const bvh_outside ungated = q->depths[q->depth].model->outside[OUTSIDE_INSTANCES];
   if (meta != VISIT_GATES)
     interleaved_push_visit(path, scene, next, meta - 1); /* its lowest bits count blocks */
   else if (next - ungated.first < ungated.blocks * BVH_BLOCK_UNITS(BOX_ROWS))
     interleaved_push_visit(path, scene, next, meta);
 }
 
-/* The next instance, as level_instance; SLAB_MISS also where the ray does not enter its gate. */
+/* The next instance, as depth_instance; SLAB_MISS also where the ray does not enter its gate. */
 INLINE void interleaved_instance(interleaved_ray *of, const query_state *q, const interleaved_path *path,
                                  const scene_view *scene) {
-  const prepared_ray *ray = &q->levels[q->level].ray;
+  const prepared_ray *ray = &q->depths[q->depth].ray;
   real enter = (real)(0.0f), leave;
   const mask hit = box_solid(ray, path->owner, ray->t_max, &enter, &leave);
   of->gate = lanes_at(enter, path->lane);
-  of->instance = (lanes_bits(hit) >> path->lane & 1) != 0 ? level_instance(q, scene, path->child, of->gate) : SLAB_MISS;
+  of->instance = (lanes_bits(hit) >> path->lane & 1) != 0 ? depth_instance(q, scene, path->child, of->gate) : SLAB_MISS;
   memory_fetch((size_t)scene_instance(scene, of->instance), sizeof(instance_entry));
 }
 
 /* Goes into the model of that instance. False where the ray hits nothing there. */
 INLINE bool interleaved_enter(const interleaved_ray *of, query_state *q, interleaved_path *path,
                               const scene_view *scene) {
-  if (of->instance == SLAB_MISS || !level_enter(q, scene, of->instance, of->gate)) return false;
-  const scene_level *inner = &q->levels[q->level];
+  if (of->instance == SLAB_MISS || !depth_enter(q, scene, of->instance, of->gate)) return false;
+  const scene_depth *inner = &q->depths[q->depth];
   interleaved_push_visit(path, scene, 0, VISIT_END);
   interleaved_root(path, scene, inner->model->root);
-  if (level_scan_outside(q, &inner->ray, scene)) {
+  if (depth_scan_outside(q, &inner->ray, scene)) {
     interleaved_stop(path);
     path->meta = 0;
   } else {

@@ -22,7 +22,7 @@ INLINE GLOBAL const geometry_entry *model_entry_of(const scene_view *scene, GLOB
 
 /* The instances that a geometry's id lies in, the outermost first, and its entry in the model's table. */
 typedef struct instance_path {
-  uint instances[SCENE_LEVELS];
+  uint instances[SCENE_DEPTHS];
   uint count;
   geometry_entry entry; /* count 0: there is no such geometry */
 } instance_path;
@@ -34,7 +34,7 @@ INLINE instance_path path_to(const scene_view *scene, uint geometry) {
   while (geometry < m->geometries) {
     GLOBAL const geometry_entry *table = scene->table + m->table;
     path.entry = table[entry_of_id(table, m->entries, geometry)];
-    if (path.entry.kind != SHAPE_INSTANCE || path.entry.count == 0 || path.count == SCENE_LEVELS) return path;
+    if (path.entry.kind != SHAPE_INSTANCE || path.entry.count == 0 || path.count == SCENE_DEPTHS) return path;
     geometry -= path.entry.id;
     m = scene_model(scene, scene_instance(scene, path.entry.first)->model);
     const uint each = m->geometries, nth = each == 1 ? geometry : geometry / each; /* most have one: no division */

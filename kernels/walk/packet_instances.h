@@ -1,21 +1,21 @@
-/* Traversal of scenes with instances by packets: each level has a packet of those of its rays that are there. */
+/* Traversal of scenes with instances by packets: each depth has a packet of those of its rays that are there. */
 #ifndef WALK_PACKET_INSTANCES_H
 #define WALK_PACKET_INSTANCES_H
 
 #include "walk/packet_leaf.h"
 #include "walk/packet_path.h"
 
-/* The state of a packet on one level: the scene, or a model that it is in. */
-typedef struct packet_level {
+/* The state of a packet at one depth: the scene, or a model that it is in. */
+typedef struct packet_depth {
   packet_interval h;
   packet_rows each;
-} packet_level;
+} packet_depth;
 
 /* VISIT_INSTANCE of the gate in a lane. Its place is rays, as bits. */
 #define VISIT_LANE(lane) (VISIT_INSTANCE + (lane))
 
 /* The rays of the packet are prepared, and have one octant. */
-INLINE void packet_arrive(const packet *p, packet_level *at) {
+INLINE void packet_arrive(const packet *p, packet_depth *at) {
   at->h = packet_interval_of(p);
   packet_store(&p->ray, &at->each);
 }
@@ -42,7 +42,7 @@ INLINE bool packet_gates(const packet *p, const packet_interval *h, bvh_path *pa
 
 /* Takes those rays of the packet into the model of an instance that pass its gate and have the octant of the first of
  * them there. The others go there later. False where none does. */
-INLINE bool packet_visit(packet *p, packet_level *at, bvh_path *path, const scene_view *scene) {
+INLINE bool packet_visit(packet *p, packet_depth *at, bvh_path *path, const scene_view *scene) {
   const bvh_visit v = path->next;
   const global float *block = block_at(scene->blocks, (size_t)v.child * BLOCK_UNIT);
   const uint lane = v.meta - VISIT_INSTANCE, number = ((const global uint *)(block + BOX_ROWS * STRIDE))[lane];
@@ -66,7 +66,7 @@ INLINE bool packet_visit(packet *p, packet_level *at, bvh_path *path, const scen
   inner->live = alike;
   inner->limit = instance_limit(&inner->ray, p->limit);
   inner->skip = (word)(SLAB_MISS);
-  inner->level = p->level + 1;
+  inner->depth = p->depth + 1;
   inner->model = scene_model(scene, of->model);
   inner->first_geometry = p->first_geometry + of->geometry;
   if (SLAB_QUERY == SLAB_ANY) inner->entered = inner->live;
@@ -85,15 +85,15 @@ INLINE void packet_left(packet *p) {
   if (SLAB_QUERY == SLAB_ANY) p->live &= p[1].live | ~p[1].entered;
 }
 
-/* Pops, after hits. The rest of a level is dropped where no ray is live there. */
-INLINE bool packet_pop(const packet *p, packet_level *at, bvh_path *path) {
+/* Pops, after hits. The rest of a depth is dropped where no ray is live there. */
+INLINE bool packet_pop(const packet *p, packet_depth *at, bvh_path *path) {
   if (PACKET_LIMITS) at->h.limit = most_live(p, p->limit);
   if (SLAB_QUERY == SLAB_ANY && p->live == 0) path->top = p->bottom;
   return bvh_pop(path, at->h.limit);
 }
 
-/* Traverses a scene with instances. p, at: of the scene; SCENE_LEVELS elements. */
-INLINE void packet_traverse(packet *p, packet_level *at, const scene_view *scene) {
+/* Traverses a scene with instances. p, at: of the scene; SCENE_DEPTHS elements. */
+INLINE void packet_traverse(packet *p, packet_depth *at, const scene_view *scene) {
   bvh_visit stack[SLAB_STACK];
   bvh_path path;
   bool more = true, whole = true; /* whole: no bounds of the next visit are known */
@@ -130,7 +130,7 @@ INLINE void packet_traverse(packet *p, packet_level *at, const scene_view *scene
 }
 
 INLINE void packet_run(packet *p, occluder *last, const scene_view *scene) {
-  packet_level at[SCENE_LEVELS];
+  packet_depth at[SCENE_DEPTHS];
   (void)last;
   packet_arrive(p, at);
   packet_outside(p, &at->each, &at->h, scene);

@@ -2,12 +2,12 @@
 #ifndef WALK_PACKET_NONE_H
 #define WALK_PACKET_NONE_H
 
-#define PACKET_LEVEL
-#define CROSSING_LEVEL
+#define PACKET_DEPTH
+#define CROSSING_DEPTH
 #include "walk/packet_state.inc"
 
 /* Defined as what it is from the beginning: assigned, as in packet_some.h, it takes up to 1.015 of the instructions. */
-#define PACKETS(levels, given, scene) packet levels[1] = {{.ray = ray_scale(given)}}
+#define PACKETS(depths, given, scene) packet depths[1] = {{.ray = ray_scale(given)}}
 
 INLINE packet *packet_of_scene(packet *p) { return p; }
 

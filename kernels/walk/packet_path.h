@@ -17,7 +17,7 @@ INLINE uint packet_overlaps(const packet *p, scene_nodes nodes, uint place) {
   return p->live & lanes_bits(box_may_overlap(&p->ray, near, far, p->limit, &enter));
 }
 
-/* ---- where hits lower limits: a level for each node ---- */
+/* ---- where hits lower limits: an entry for each node ---- */
 
 /* Children of one node that are still to visit. */
 typedef struct packet_children {
@@ -26,13 +26,13 @@ typedef struct packet_children {
   uint node;
 } packet_children;
 
-#define PACKET_LEVELS (SLAB_STACK / (BVH_WIDTH - 1) + 1) /* most levels of inner nodes */
+#define PACKET_ENTRIES (SLAB_STACK / (BVH_WIDTH - 1) + 1) /* an entry for each inner node of a path */
 
 /* The stack is not part of it: see bvh_path. */
 typedef struct packet_path {
   uint child, meta, place; /* of the next visit, as in bvh_visit */
-  packet_children *top;    /* the first level that is free */
-  packet_children *stack;  /* PACKET_LEVELS of them */
+  packet_children *top;    /* the first entry that is free */
+  packet_children *stack;  /* PACKET_ENTRIES of them */
 } packet_path;
 
 INLINE void packet_path_begin(packet_path *path, packet_children *stack) {
@@ -41,18 +41,18 @@ INLINE void packet_path_begin(packet_path *path, packet_children *stack) {
   path->meta = BVH_INNER;
 }
 
-/* The least of the children that are left of a node becomes the next. The level keeps the others. Both that child and
+/* The least of the children that are left of a node becomes the next. The entry keeps the others. Both that child and
  * the one after it are prefetched. */
-INLINE void packet_path_take(packet_path *path, const scene_view *scene, packet_children *level, uint node,
+INLINE void packet_path_take(packet_path *path, const scene_view *scene, packet_children *entry, uint node,
                              ushort8 left, uint least) {
   const global bvh_node *parent = node_at(scene->nodes, node);
   const uint lane = least >> 16;
   left |= rank_taken[lane];
   const uint after = rank_least(left), second = after >> 16;
-  level->left = left;
-  level->least = after;
-  level->node = node;
-  path->top = level + ((after & RANK_NONE) != RANK_NONE ? 1 : 0);
+  entry->left = left;
+  entry->least = after;
+  entry->node = node;
+  path->top = entry + ((after & RANK_NONE) != RANK_NONE ? 1 : 0);
   path->child = parent->child[lane];
   path->meta = parent->meta[lane];
   path->place = node * BVH_WIDTH + lane;
@@ -60,15 +60,15 @@ INLINE void packet_path_take(packet_path *path, const scene_view *scene, packet_
   memory_fetch((size_t)bvh_at(scene, parent->child[second], parent->meta[second]), sizeof(bvh_node));
 }
 
-/* The nearest child of the deepest level becomes the next, if by its rank it is entered at limit or before. Otherwise
- * the level is dropped. False where there is none. */
+/* The nearest child of the deepest entry becomes the next, if by its rank it is entered at limit or before. Otherwise
+ * the entry is dropped. False where there is none. */
 INLINE bool packet_path_pop(packet_path *path, const scene_view *scene, float limit) {
   const uint last = rank_last(limit);
-  packet_children *level = path->top;
+  packet_children *entry = path->top;
   do
-    if (level-- == path->stack) return false;
-  while ((level->least & RANK_NONE) > last);
-  packet_path_take(path, scene, level, level->node, level->left, level->least);
+    if (entry-- == path->stack) return false;
+  while ((entry->least & RANK_NONE) > last);
+  packet_path_take(path, scene, entry, entry->node, entry->left, entry->least);
   return true;
 }
 

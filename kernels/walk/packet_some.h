@@ -1,4 +1,4 @@
-/* The level of a packet where a scene has instances: the scene, or a model. packet_none.h is the same where it has
+/* The depth of a packet where a scene has instances: the scene, or a model. packet_none.h is the same where it has
  * none. */
 #ifndef WALK_PACKET_SOME_H
 #define WALK_PACKET_SOME_H
@@ -8,26 +8,26 @@
 
 /* Members of packet. The packet in a model is the next element of an array. It has no hits: the first packet, of the
  * scene, has. */
-#define PACKET_LEVEL                                                                           \
-  uint level;                                                                                  \
+#define PACKET_DEPTH                                                                           \
+  uint depth;                                                                                  \
   GLOBAL const model_entry *model;                                                             \
   uint first_geometry; /* id of the model's first geometry */                                  \
-  uint bottom;         /* entries of the stack below those of this level */                    \
+  uint bottom;         /* entries of the stack below those of this depth */                    \
   uint entered;        /* rays that were live when the packet went into the model; SLAB_ANY */ \
   real gate;           /* as in instance_t; not set for the scene */                           \
   word geometry;       /* id of the geometry of the best hit */
 
-#define CROSSING_LEVEL word geometry; /* its id in the scene */
+#define CROSSING_DEPTH word geometry; /* its id in the scene */
 
 #include "walk/packet_state.inc"
 
-/* Defines a packet on each level. None of the rays has hit anything. */
-#define PACKETS(levels, given, scene) \
-  packet levels[SCENE_LEVELS];        \
-  packet_begin(levels, given, scene)
+/* Defines a packet at each depth. None of the rays has hit anything. */
+#define PACKETS(depths, given, scene) \
+  packet depths[SCENE_DEPTHS];        \
+  packet_begin(depths, given, scene)
 
 INLINE void packet_begin(packet *p, const ray_given *given, const scene_view *scene) {
-  p->level = p->first_geometry = p->bottom = 0;
+  p->depth = p->first_geometry = p->bottom = 0;
   p->model = scene_model(scene, 0);
   p->geometry = p->where = p->lane = (word)(SLAB_MISS);
   p->count = (word)(0);
@@ -35,7 +35,7 @@ INLINE void packet_begin(packet *p, const ray_given *given, const scene_view *sc
 }
 
 /* The packet of the scene. */
-INLINE packet *packet_of_scene(packet *p) { return p - p->level; }
+INLINE packet *packet_of_scene(packet *p) { return p - p->depth; }
 
 /* The entry of a primitive's geometry, in the model that the packet is in. */
 INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id, const scene_view *scene) {
@@ -59,7 +59,7 @@ INLINE void crossing_in(packet_crossing *c, const packet *p, mask rays, uint glo
 INLINE real crossing_t(packet *p, const packet_crossing *c) {
   const packet *all = packet_of_scene(p);
   real t = c->t;
-  for (uint k = p->level; k > 0; k--) t = instance_t(&all[k].ray, &all[k - 1].ray, all[k].gate, t);
+  for (uint k = p->depth; k > 0; k--) t = instance_t(&all[k].ray, &all[k - 1].ray, all[k].gate, t);
   return t;
 }
 
@@ -68,11 +68,11 @@ INLINE mask crossing_is_first(const packet *all, const packet_crossing *c) {
   return (c->geometry < all->geometry) | ((c->geometry == all->geometry) & (c->global_id < all->global_id));
 }
 
-/* The crossing is the best of some rays now: their limits on each level are lowered. */
+/* The crossing is the best of some rays now: their limits at each depth are lowered. */
 INLINE void crossing_kept(packet *p, const packet_crossing *c, mask better) {
   packet *all = packet_of_scene(p);
   all->geometry = better ? c->geometry : all->geometry;
-  for (uint k = 1; k <= p->level; k++)
+  for (uint k = 1; k <= p->depth; k++)
     all[k].limit = better ? instance_limit(&all[k].ray, all[k - 1].limit) : all[k].limit;
 }
 

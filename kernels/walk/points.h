@@ -1,4 +1,4 @@
-/* Queries of points: their arrays, the levels of instances, blocks in a BVH. points_closest.h and points_winding.h say
+/* Queries of points: their arrays, the depths of instances, blocks in a BVH. points_closest.h and points_winding.h say
  * which values are kept of a point and which bounds may matter to it. They also test blocks and give answers. A program
  * says how it searches a scene: points_search of its own. */
 #ifndef WALK_POINTS_H
@@ -30,21 +30,21 @@ typedef struct point_arrays {
   { points, results, order, radii, masks, worlds, invalid }
 
 /* The scene, or a model that the point is in. */
-typedef struct point_level {
+typedef struct point_depth {
   float p[3]; /* the point there */
   GLOBAL const model_entry *model;
-  float gate, scale; /* squared distance of the gate, on the level outside; the instance's */
+  float gate, scale; /* squared distance of the gate, at the depth outside; the instance's */
   uint geometry;     /* id of the model's first geometry */
-} point_level;
+} point_depth;
 
 typedef struct point_query {
-  float p[3]; /* on the level where the search is */
+  float p[3]; /* at the depth where the search is */
   uint mask;
   bool masked; /* the mask may hide some geometry */
-  uint level;  /* 0: the scene's own */
+  uint depth;  /* 0: the scene's own */
 #if SLAB_INSTANCES
   uint world; /* 0: none */
-  point_level levels[SCENE_LEVELS];
+  point_depth depths[SCENE_DEPTHS];
 #endif
 #if SLAB_WINDS
   int winding;
@@ -59,39 +59,39 @@ typedef struct point_query {
 #endif
 } point_query;
 
-/* ---- levels ---- */
+/* ---- depths ---- */
 
 #if SLAB_INSTANCES
 /* Begins in the point's world. */
-INLINE void points_begin_levels(point_query *q, const scene_view *scene) {
-  q->levels[0].model = scene_model(scene, q->world != 0 ? scene->cast->world_models + q->world : 0);
-  q->levels[0].geometry = 0;
-  UNROLL for (int i = 0; i < 3; i++) q->levels[0].p[i] = q->p[i];
+INLINE void points_begin_depths(point_query *q, const scene_view *scene) {
+  q->depths[0].model = scene_model(scene, q->world != 0 ? scene->cast->world_models + q->world : 0);
+  q->depths[0].geometry = 0;
+  UNROLL for (int i = 0; i < 3; i++) q->depths[0].p[i] = q->p[i];
 }
 
 INLINE void points_return(point_query *q) {
-  q->level--;
-  UNROLL for (int i = 0; i < 3; i++) q->p[i] = q->levels[q->level].p[i];
+  q->depth--;
+  UNROLL for (int i = 0; i < 3; i++) q->p[i] = q->depths[q->depth].p[i];
 }
 
-/* Goes into the model of an instance. gate: its squared distance on this level. False where nothing is found there. */
+/* Goes into the model of an instance. gate: its squared distance at this depth. False where nothing is found there. */
 INLINE bool points_enter(point_query *q, const scene_view *scene, uint instance, float gate) {
   GLOBAL const instance_entry *of = scene_instance(scene, instance);
-  const point_level *outer = &q->levels[q->level];
-  point_level *inner = &q->levels[q->level + 1];
+  const point_depth *outer = &q->depths[q->depth];
+  point_depth *inner = &q->depths[q->depth + 1];
   if (!closest_inside(q->p, of, inner->p)) return false;
   inner->model = scene_model(scene, of->model);
   inner->gate = gate;
   inner->scale = of->scale;
   inner->geometry = outer->geometry + of->geometry;
-  q->level++;
+  q->depth++;
   UNROLL for (int i = 0; i < 3; i++) q->p[i] = inner->p[i];
   return true;
 }
 
 /* Index of an instance, from its global primitive id; SLAB_MISS: the mask hides it. */
 INLINE uint points_instance(const point_query *q, const scene_view *scene, uint global_id) {
-  const geometry_entry group = *model_entry_of(scene, q->levels[q->level].model, global_id);
+  const geometry_entry group = *model_entry_of(scene, q->depths[q->depth].model, global_id);
   return (group.mask & q->mask) == 0 ? SLAB_MISS : group.first + (global_id - group.global_id_base);
 }
 #endif
@@ -102,7 +102,7 @@ INLINE uint points_instance(const point_query *q, const scene_view *scene, uint 
 INLINE GLOBAL const geometry_entry *points_entry(const point_query *q, const scene_view *scene, uint global_id,
                                                  uint *geometry) {
 #if SLAB_INSTANCES
-  const point_level *at = &q->levels[q->level];
+  const point_depth *at = &q->depths[q->depth];
   GLOBAL const geometry_entry *entry = model_entry_of(scene, at->model, global_id);
   *geometry = at->geometry + entry->id;
   return entry;
@@ -168,8 +168,8 @@ INLINE bool points_outside_bvh(point_query *q, const scene_view *scene, const bv
 
 #if SLAB_INSTANCES && SLAB_TREE
 /* The primitives outside the BVH of the model that the point is in, or of its world. */
-INLINE bool points_level_outside(point_query *q, const scene_view *scene) {
-  GLOBAL const model_entry *model = q->levels[q->level].model;
+INLINE bool points_depth_outside(point_query *q, const scene_view *scene) {
+  GLOBAL const model_entry *model = q->depths[q->depth].model;
   bvh_outside outside[OUTSIDE_KINDS];
   UNROLL for (int k = 0; k < OUTSIDE_KINDS; k++) outside[k] = model->outside[k];
   return points_outside_bvh(q, scene, outside);

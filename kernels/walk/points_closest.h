@@ -7,23 +7,23 @@
 
 /* ---- bounds ---- */
 
-/* Squared distances on the search's level as the scene has them. */
+/* Squared distances at the search's depth as the scene has them. */
 INLINE real points_outside(const point_query *q, real square) {
 #if SLAB_INSTANCES
-  for (uint k = q->level; k > 0; k--) square = closest_outside(square, q->levels[k].scale, q->levels[k].gate);
+  for (uint k = q->depth; k > 0; k--) square = closest_outside(square, q->depths[k].scale, q->depths[k].gate);
 #else
   (void)q;
 #endif
   return square;
 }
 
-/* Whether bounds on the search's level may hold something at limit or nearer, and their squared distance outside. */
+/* Whether bounds at the search's depth may hold something at limit or nearer, and their squared distance outside. */
 INLINE mask points_near(const point_query *q, const real lower[3], const real upper[3], real *square) {
   *square = points_outside(q, closest_of_bounds(q->p, lower, upper));
   return *square <= q->limit;
 }
 
-/* The same of gates. gate: their squared distance on the search's level. */
+/* The same of gates. gate: their squared distance at the search's depth. */
 INLINE mask points_near_gate(const point_query *q, const real lower[3], const real upper[3], real *gate, real *square) {
   *gate = closest_of_bounds(q->p, lower, upper);
   *square = points_outside(q, *gate);
@@ -153,7 +153,7 @@ INLINE point_query points_query(const point_arrays *arrays, const cast_uniforms 
   q.limit = closest_limit(arrays->radii != 0 ? arrays->radii[i] : radius);
   q.global_id = SLAB_MISS;
   q.geometry = 0;
-  q.kind = q.where = q.level = q.feature = 0;
+  q.kind = q.where = q.depth = q.feature = 0;
   q.to[0] = q.to[1] = q.to[2] = q.u = q.v = 0.0f;
   q.mask = arrays->masks != 0 ? arrays->masks[i] : cast->mask;
   q.masked = cast->masked != 0;

@@ -76,7 +76,7 @@ INLINE point_query points_query(const point_arrays *arrays, const cast_uniforms 
   UNROLL for (int k = 0; k < 3; k++) q.p[k] = p[k] = arrays->points[3 * i + k];
   q.mask = arrays->masks != 0 ? arrays->masks[i] : cast->mask;
   q.masked = cast->masked != 0;
-  q.level = 0;
+  q.depth = 0;
   q.winding = 0;
   return q;
 }

@@ -12,9 +12,9 @@
 #include "walk/own_none.h"
 #endif
 #if SLAB_INSTANCES
-#include "walk/levels_some.h"
+#include "walk/depths_some.h"
 #else
-#include "walk/levels_none.h"
+#include "walk/depths_none.h"
 #endif
 
 #ifndef SLAB_INTERLEAVED_ALONE

@@ -32,7 +32,7 @@ INLINE scene_view trace_scene(const slab_view *view, const cast_uniforms *cast) 
 /* Traces a ray. own: the cast of this ray alone. after: where SLAB_OWN is 1, what is found follows this hit. */
 INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *given, const slab_trace_options *options,
                       slab_short_hit after) {
-  ray_levels levels;
+  ray_depths depths;
   own->cast = *(const cast_uniforms *)view->cast;
   own->cast.mask = slab_trace_mask(options);
   own->cast.masked = own->cast.mask != 0xFFFFFFFFu;
@@ -47,7 +47,7 @@ INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *gi
   own->q = query_fresh(&own->ray);
   query_skips(&own->q, &scene, options->skip);
   query_owns(&own->q, own->cast.mask, options->world, after);
-  levels_begin(&own->q, &levels, &own->ray, &scene);
+  depths_begin(&own->q, &depths, &own->ray, &scene);
   if (own->ray.state == RAY_LIVE) TRACE_CAST(&own->q, &own->ray, &scene);
 }
 

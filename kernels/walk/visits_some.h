@@ -1,17 +1,17 @@
 /* Traversal of instances, for rays that are cast one after the other; visits_none.h is the same where a scene has none.
  * One stack holds everything still to visit: the gates of a leaf, and instances whose gate the ray enters. An entry
- * that ends a model lies below the entries that were put there inside it. So models in models take levels, but no
- * recursion. t on the stack are of the level that the entry belongs to. */
+ * that ends a model lies below the entries that were put there inside it. So models in models add a depth, but no
+ * recursion. t on the stack are of the depth that the entry belongs to. */
 #ifndef WALK_VISITS_SOME_H
 #define WALK_VISITS_SOME_H
 
 #include "walk/bvh.h"
-#include "walk/instance_levels.h"
+#include "walk/instance_depths.h"
 
 /* Tests the first of some blocks of gates. The instances are pushed, the nearest last, above the other blocks. A gate
  * is tested with the whole range of the ray, since instance_t asks for where it is entered. */
 INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene, uint first, uint blocks) {
-  const prepared_ray *ray = &q->levels[q->level].ray;
+  const prepared_ray *ray = &q->depths[q->depth].ray;
   const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
   const global uint *instances = (const global uint *)(block + BOX_ROWS * STRIDE);
   if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
@@ -22,7 +22,7 @@ INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene,
     for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
       const uint lane = lowest_lane(bits);
       const float at = lanes_at(enter, lane);
-      const bvh_visit v = {level_instance(q, scene, instances[part + lane], at), VISIT_INSTANCE, at, 0};
+      const bvh_visit v = {depth_instance(q, scene, instances[part + lane], at), VISIT_INSTANCE, at, 0};
       if (v.child == SLAB_MISS) continue;
       memory_fetch((size_t)scene_instance(scene, v.child), sizeof(instance_entry));
       visit_insert(path, base, v);
@@ -33,17 +33,17 @@ INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene,
 
 /* Goes into the model of an instance. False when the ray is done. */
 INLINE bool visit_instance(query_state *q, bvh_path *path, const scene_view *scene) {
-  if (!level_enter(q, scene, path->next.child, path->next.enter)) return bvh_pop(path, q->limit);
+  if (!depth_enter(q, scene, path->next.child, path->next.enter)) return bvh_pop(path, q->limit);
   visit_push(path, 0, VISIT_END, -INFINITY, 0);
-  if (level_scan_outside(q, &q->levels[q->level].ray, scene)) return false;
-  visit_ungated(path, q->levels[q->level].model);
-  path->next.child = q->levels[q->level].model->root;
+  if (depth_scan_outside(q, &q->depths[q->depth].ray, scene)) return false;
+  visit_ungated(path, q->depths[q->depth].model);
+  path->next.child = q->depths[q->depth].model->root;
   path->next.meta = BVH_INNER;
   return true;
 }
 
 INLINE bool visit_end(query_state *q, bvh_path *path) {
-  level_leave(q);
+  depth_leave(q);
   return bvh_pop(path, q->limit);
 }
 
@@ -52,11 +52,11 @@ INLINE bool visit_end(query_state *q, bvh_path *path) {
 INLINE void visit_begin(const query_state *q, bvh_path *path, const scene_view *scene, bvh_visit *stack) {
   bvh_begin(path, stack);
   if (own_world(OWN_OF(q), scene->cast) == 0) {
-    visit_ungated(path, q->levels[0].model);
+    visit_ungated(path, q->depths[0].model);
     return;
   }
   visit_ungated(path, scene_model(scene, 0));
-  visit_world(path, q->levels[0].model, -INFINITY);
+  visit_world(path, q->depths[0].model, -INFINITY);
 }
 
 /* Whether the next visit is none of a node or of a leaf with primitives. */

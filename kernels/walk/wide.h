@@ -39,7 +39,7 @@ INLINE uint node_children(const prepared_ray *ray, const global bvh_node *node, 
 /* One step: tests a node or a leaf. False when the ray is done. */
 INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray, const scene_view *scene) {
   const uint at = path->next.child, meta = path->next.meta;
-  ray = level_ray(&w->q, ray);
+  ray = depth_ray(&w->q, ray);
   if (visit_is_of_instances(meta)) return visit_step(&w->q, path, scene);
   if (BVH_IS_INNER(meta)) {
     float enter[BVH_WIDTH];

@@ -105,7 +105,7 @@ void demo_develop(vec3 light, uint8_t pixel[3]);
 
 /* ---- demo_trace.c ----------------------------------------------------------- */
 
-/* The demo's rays. One camera ray per pixel, more samples at edges. Water and gold cast reflections, two levels deep.
+/* The demo's rays. One camera ray per pixel, more samples at edges. Water and gold cast reflections, two deep.
  * All other surfaces cast one ray to the sun and one to the sky. Each pixel of a 4 x 4 square uses another direction
  * and the result is averaged over the square, which gives 16 directions for one ray per pixel. */
 
@@ -135,8 +135,8 @@ slab_status demo_proof_check(const demo_proof *, slab_scene *, uint64_t *wrong);
 
 /* Each is one call of the library. */
 enum { CAST_CAMERA, CAST_EDGES, CAST_REFERENCE, CAST_AGAIN, CAST_SUN, CAST_SKY, CAST_COUNT };
-/* The first four casts add a level of nodes. A node is a ray, its hit and the light that returns along it. */
-enum { LEVEL_COUNT = CAST_SUN };
+/* The first four casts add a generation of nodes. A node is a ray, its hit and the light that returns along it. */
+enum { GENERATIONS = CAST_SUN };
 
 typedef struct demo_cast {
   const char *what;
@@ -152,14 +152,14 @@ typedef struct demo_trace {
   uint32_t width, height;
   demo_cast casts[CAST_COUNT];
   demo_proof *closest, *any;
-  size_t starts[LEVEL_COUNT + 1]; /* first node of each level; the levels follow each other */
+  size_t starts[GENERATIONS + 1]; /* first node of each generation; the generations follow each other */
   size_t room;                    /* nodes that the arrays have room for */
   slab_ray *rays;
   slab_hit *hits;
   uint8_t *lights; /* bits of enum light */
   vec3 *colors;
   size_t *edges; /* the pixel of each four nodes of CAST_EDGES */
-  size_t *parents[LEVEL_COUNT -
+  size_t *parents[GENERATIONS -
                   CAST_REFERENCE]; /* for each node of CAST_REFERENCE and CAST_AGAIN, the node that reflects it */
 } demo_trace;
 

@@ -144,16 +144,17 @@ static float hashed(uint32_t bits) {
 }
 
 /* Sand at the shore, woods and grass, rock on steep slopes, snow at height. */
-static vec3 land_color(const demo_scene *scene, vec3 p, float level) {
+static vec3 land_color(const demo_scene *scene, vec3 p, float altitude) {
   const float patch = noise_at(&scene->noise, 1.7f * p.x, 1.7f * p.z).value;
   const float grain = noise_at(&scene->noise, 9.0f * p.x, 9.0f * p.z).value;
   const float fine = noise_at(&scene->noise, 43.0f * p.x, 43.0f * p.z).value;
   const float varied = 0.45f * patch + 0.3f * grain + 0.25f * fine;
   const vec3 rock = vec_mix(vec(0.17f, 0.135f, 0.12f), vec(0.33f, 0.26f, 0.22f), varied);
   const vec3 green = vec_mix(vec(0.045f, 0.10f, 0.04f), vec(0.22f, 0.23f, 0.08f), varied);
-  vec3 color = vec_mix(rock, green, smooth_step(0.66f, 0.84f, level) * (1.0f - smooth_step(1.4f, 3.2f, p.y + varied)));
+  vec3 color =
+      vec_mix(rock, green, smooth_step(0.66f, 0.84f, altitude) * (1.0f - smooth_step(1.4f, 3.2f, p.y + varied)));
   color = vec_mix(vec(0.55f, 0.45f, 0.32f), color, smooth_step(0.05f, 0.16f, p.y + 0.08f * grain));
-  const float snow = smooth_step(2.6f, 3.6f, p.y + 1.2f * varied - 0.6f) * smooth_step(0.52f, 0.72f, level);
+  const float snow = smooth_step(2.6f, 3.6f, p.y + 1.2f * varied - 0.6f) * smooth_step(0.52f, 0.72f, altitude);
   return vec_mix(color, vec(0.86f, 0.89f, 0.94f), snow);
 }
 

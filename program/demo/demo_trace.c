@@ -67,7 +67,7 @@ void demo_trace_end(demo_trace *t) {
   free(t->lights);
   free(t->colors);
   free(t->edges);
-  for (int i = 0; i < LEVEL_COUNT - CAST_REFERENCE; i++) free(t->parents[i]);
+  for (int i = 0; i < GENERATIONS - CAST_REFERENCE; i++) free(t->parents[i]);
 }
 
 /* ---- nodes ----------------------------------------------------------------- */
@@ -78,10 +78,10 @@ static int resize(void *array, size_t count, size_t size) {
   return resized != NULL;
 }
 
-/* Adds n nodes of a level. If the arrays are too small, they grow to twice the nodes; usually once. */
-static slab_status add_level(demo_trace *t, int level, size_t n) {
-  const size_t count = t->starts[level] + n;
-  t->starts[level + 1] = count;
+/* Adds n nodes of a generation. If the arrays are too small, they grow to twice the nodes; usually once. */
+static slab_status add_generation(demo_trace *t, int generation, size_t n) {
+  const size_t count = t->starts[generation] + n;
+  t->starts[generation + 1] = count;
   if (count <= t->room) return SLAB_OK;
   t->room = 2 * count;
   const int room = resize(&t->rays, t->room, sizeof *t->rays) && resize(&t->hits, t->room, sizeof *t->hits) &&
@@ -169,9 +169,9 @@ static void smooth_some(void *argument, size_t first, size_t end) {
   }
 }
 
-static slab_status cast_level(demo_trace *t, int level, const slab_primitive_id *skip) {
-  const size_t begin = t->starts[level], end = t->starts[level + 1];
-  const slab_status status = run_cast(t, level, t->rays + begin, end - begin, t->hits + begin, skip);
+static slab_status cast_generation(demo_trace *t, int generation, const slab_primitive_id *skip) {
+  const size_t begin = t->starts[generation], end = t->starts[generation + 1];
+  const slab_status status = run_cast(t, generation, t->rays + begin, end - begin, t->hits + begin, skip);
   if (status != SLAB_OK) return status;
   nodes_job job = {.trace = t, .begin = begin};
   share(t, end - begin, smooth_some, &job);
@@ -188,10 +188,10 @@ static void look_at_some(void *argument, size_t first, size_t end) {
 }
 
 static slab_status cast_camera(demo_trace *t) {
-  const slab_status status = add_level(t, CAST_CAMERA, (size_t)t->width * t->height);
+  const slab_status status = add_generation(t, CAST_CAMERA, (size_t)t->width * t->height);
   if (status != SLAB_OK) return status;
   share(t, (size_t)t->width * t->height, look_at_some, t);
-  return cast_level(t, CAST_CAMERA, NULL);
+  return cast_generation(t, CAST_CAMERA, NULL);
 }
 
 /* Whether two neighbouring pixels show different things. On the land: whether one hill is in front of another. */
@@ -225,10 +225,10 @@ static void look_at_edges(void *argument, size_t first, size_t end) {
 static slab_status cast_edges(demo_trace *t) {
   size_t edges = 0;
   slab_status status = find(t, 0, t->starts[CAST_EDGES], is_on_edge, &t->edges, &edges);
-  if (status == SLAB_OK) status = add_level(t, CAST_EDGES, EDGE_SAMPLES * edges);
+  if (status == SLAB_OK) status = add_generation(t, CAST_EDGES, EDGE_SAMPLES * edges);
   if (status != SLAB_OK) return status;
   share(t, EDGE_SAMPLES * edges, look_at_edges, t);
-  return cast_level(t, CAST_EDGES, NULL);
+  return cast_generation(t, CAST_EDGES, NULL);
 }
 
 /* ---- reflections ----------------------------------------------------------- */
@@ -249,17 +249,17 @@ static void reflect_some(void *argument, size_t first, size_t end) {
   }
 }
 
-/* Casts the reflections of the nodes from `begin` to the start of the level. */
-static slab_status cast_reference(demo_trace *t, int level, size_t begin) {
-  const size_t end = t->starts[level];
-  size_t **parents_of_level = &t->parents[level - CAST_REFERENCE], n = 0;
-  slab_status status = find(t, begin, end, is_mirror, parents_of_level, &n);
+/* Casts the reflections of the nodes from `begin` to the start of the generation. */
+static slab_status cast_reference(demo_trace *t, int generation, size_t begin) {
+  const size_t end = t->starts[generation];
+  size_t **parents_of_generation = &t->parents[generation - CAST_REFERENCE], n = 0;
+  slab_status status = find(t, begin, end, is_mirror, parents_of_generation, &n);
   slab_primitive_id *skip = malloc(n * sizeof *skip + 1);
-  if (status == SLAB_OK) status = skip ? add_level(t, level, n) : SLAB_OUT_OF_MEMORY;
+  if (status == SLAB_OK) status = skip ? add_generation(t, generation, n) : SLAB_OUT_OF_MEMORY;
   if (status == SLAB_OK) {
-    nodes_job job = {.trace = t, .nodes = *parents_of_level, .rays = t->rays + end, .skip = skip};
+    nodes_job job = {.trace = t, .nodes = *parents_of_generation, .rays = t->rays + end, .skip = skip};
     share(t, n, reflect_some, &job);
-    status = cast_level(t, level, skip);
+    status = cast_generation(t, generation, skip);
   }
   free(skip);
   return status;
@@ -306,7 +306,7 @@ static void depart_some(void *argument, size_t first, size_t end) {
 
 static slab_status depart(demo_trace *t, int number, departure *out) {
   const int sun = number == CAST_SUN;
-  const size_t end = t->starts[sun ? LEVEL_COUNT : CAST_EDGES]; /* reflections cast no sky rays */
+  const size_t end = t->starts[sun ? GENERATIONS : CAST_EDGES]; /* reflections cast no sky rays */
   const slab_status status = find(t, 0, end, sun ? takes_sun : takes_light, &out->nodes, &out->count);
   if (status != SLAB_OK) return status;
   out->rays = malloc(out->count * sizeof *out->rays + 1);
@@ -395,15 +395,16 @@ static void shade_some(void *argument, size_t first, size_t end) {
   }
 }
 
-/* Colours of a level's nodes. */
-static void shade_level(demo_trace *t, int level) {
-  const size_t begin = t->starts[level], end = t->starts[level + 1];
-  nodes_job job = {
-      .trace = t, .begin = begin, .nodes = level < CAST_REFERENCE ? NULL : t->parents[level - CAST_REFERENCE]};
+/* Colours of a generation's nodes. */
+static void shade_generation(demo_trace *t, int generation) {
+  const size_t begin = t->starts[generation], end = t->starts[generation + 1];
+  nodes_job job = {.trace = t,
+                   .begin = begin,
+                   .nodes = generation < CAST_REFERENCE ? NULL : t->parents[generation - CAST_REFERENCE]};
   share(t, end - begin, shade_some, &job);
 }
 
-/* Mirrors of the last level show the sky. */
+/* Mirrors of the last generation show the sky. */
 static void begin_colors(demo_trace *t) {
   for (size_t i = t->starts[CAST_AGAIN]; i < t->starts[CAST_AGAIN + 1]; i++) {
     if (!demo_is_hit(&t->hits[i]) || !demo_is_polished(&t->hits[i])) continue;
@@ -436,7 +437,7 @@ static void develop_some(void *argument, size_t first, size_t end) {
 void demo_trace_paint(demo_trace *t, uint8_t *pixels) {
   const size_t edges = (t->starts[CAST_REFERENCE] - t->starts[CAST_EDGES]) / EDGE_SAMPLES;
   begin_colors(t);
-  for (int level = CAST_AGAIN; level >= CAST_CAMERA; level--) shade_level(t, level);
+  for (int generation = CAST_AGAIN; generation >= CAST_CAMERA; generation--) shade_generation(t, generation);
   share(t, edges, mix_some, t);
   development d = {t->colors, pixels};
   share(t, t->starts[CAST_EDGES], develop_some, &d);

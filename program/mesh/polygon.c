@@ -182,7 +182,7 @@ static bool is_right_of(const bounds *own, const corner *a, const corner *b) {
 static uint32_t find_within(clipper *c, const corner *p, const corner *q, const corner *r) {
   const int64_t x0 = least(p->x, least(q->x, r->x)), x1 = most(p->x, most(q->x, r->x));
   const int64_t y0 = least(p->y, least(q->y, r->y)), y1 = most(p->y, most(q->y, r->y));
-  uint32_t stack[64] = {1}, depth = 1; /* two for each level of the tree */
+  uint32_t stack[64] = {1}, depth = 1; /* two at each depth of the tree */
   while (depth > 0) {
     const uint32_t node = stack[--depth];
     const bounds *own = &c->tree[node];

@@ -553,29 +553,29 @@ static void ids_name_instance_and_geometry(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* A scene with a box of its own far away, and twice a model, APART << level from each other. */
-static slab_scene *two_of(slab_context *context, slab_scene *model, int level) {
+/* A scene with a box of its own far away, and twice a model, APART << depth from each other. */
+static slab_scene *two_of(slab_context *context, slab_scene *model, int depth) {
   slab_scene *scene = harness_scene(context);
   float m[2][12];
   for (int i = 0; i < 2; i++) memcpy(m[i], identity, sizeof identity);
-  m[1][3] = (float)(APART << level);
+  m[1][3] = (float)(APART << depth);
   assert_ok(slab_scene_add_boxes(scene, &(slab_box){{-900, 0, 0}, {-899, 1, 1}}, 1, NULL, NULL));
   assert_ok(slab_scene_add_instances(scene, model, m[0], 2, NULL, NULL));
-  if (level == SLAB_LEVELS - 1) assert_ok(slab_scene_add_spheres(scene, &(slab_sphere){{0, 99, 0}, 1}, 1, NULL, NULL));
+  if (depth == SLAB_LEVELS - 1) assert_ok(slab_scene_add_spheres(scene, &(slab_sphere){{0, 99, 0}, 1}, 1, NULL, NULL));
   commit(scene, SLAB_TREE_DEFAULT);
   slab_scene_destroy(model);
   return scene;
 }
 
-/* Twice a small model, twice, on as many levels as there may be: 3 geometries, 7, 15, 31, and a sphere after 63. */
+/* Twice a small model, twice, as deep as models may be: 3 geometries, 7, 15, 31, and a sphere after 63. */
 static slab_scene *deep_scene(slab_context *context) {
   slab_scene *scene = small_model(context);
-  for (int level = 0; level < SLAB_LEVELS; level++) scene = two_of(context, scene, level);
+  for (int depth = 0; depth < SLAB_LEVELS; depth++) scene = two_of(context, scene, depth);
   return scene;
 }
 
 /* What stands in a place has the indices that lead there, and they lead back to its id. */
-static void paths_name_instances_on_every_level(void **state) {
+static void paths_name_instances_on_every_depth(void **state) {
   (void)state;
   slab_context *context = harness_shared(layout);
   slab_scene *scene = deep_scene(context);
@@ -937,7 +937,7 @@ static void transforms_in_each_other_are_refused(void **state) {
   (void)state;
   slab_context *context = harness_shared(layout);
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    for (int between = 0; between < 2; between++) { /* a level whose maps change nothing */
+    for (int between = 0; between < 2; between++) { /* a model whose maps change nothing */
       slab_scene *model = placed_scene(context, small_model(context), pairs[i].inner), *scene = harness_scene(context);
       if (between) model = placed_scene(context, model, identity);
       const slab_status want = pairs[i].says == NULL ? SLAB_OK : SLAB_INVALID_ARGUMENT;
@@ -947,8 +947,8 @@ static void transforms_in_each_other_are_refused(void **state) {
       assert_status(slab_scene_add_instances(scene, model, both[0], 2, NULL, NULL), want);
       if (want != SLAB_OK) {
         assert_mentions(between
-                            ? "slab_scene_add_instances: transform 1, with that of instance 1 of geometry 0, 2 levels"
-                            : "slab_scene_add_instances: transform 1, with that of instance 1 of geometry 0, 1 level");
+                            ? "slab_scene_add_instances: transform 1, with that of instance 1 of geometry 0, 2 models"
+                            : "slab_scene_add_instances: transform 1, with that of instance 1 of geometry 0, 1 model");
         assert_mentions(pairs[i].says);
         assert_ok(slab_scene_add_instances(scene, model, identity, 1, NULL, NULL));
         assert_status(slab_scene_update_instances(scene, 0, pairs[i].outer, 1), SLAB_INVALID_ARGUMENT);
@@ -976,7 +976,7 @@ static void models_that_bend_further_are_refused(void **state) {
   commit(model, SLAB_TREE_DEFAULT);
   assert_status(slab_scene_commit(scene, NULL), SLAB_INVALID_STATE);
   assert_mentions(
-      "slab_scene_commit: geometry 1: transform 0, with that of instance 1 of geometry 0, 1 level below, is");
+      "slab_scene_commit: geometry 1: transform 0, with that of instance 1 of geometry 0, 1 model below, is");
   slab_ray outside = nested_ray_outside(by_y, ray);
   assert_ok(slab_distance(scene, &outside, 1, &t, NULL));
   assert_true(t == 8);
@@ -1022,14 +1022,14 @@ static void bad_models_are_refused(void **state) {
   assert_ok(slab_scene_add_instances(model, inner, identity, 1, NULL, NULL));
   commit(model, SLAB_TREE_DEFAULT);
   slab_scene_destroy(inner);
-  for (int level = 2; level <= 5; level++) { /* `model` is level 1 */
+  for (int depth = 2; depth <= 5; depth++) { /* `model` is at depth 1 */
     slab_scene *outer = harness_scene(context);
-    if (level < 5) {
+    if (depth < 5) {
       assert_ok(slab_scene_add_instances(outer, model, identity, 1, NULL, NULL));
       commit(outer, SLAB_TREE_DEFAULT);
     } else {
       assert_status(slab_scene_add_instances(outer, model, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
-      assert_mentions("levels");
+      assert_mentions("deep");
     }
     slab_scene_destroy(model);
     model = outer;
@@ -1056,7 +1056,7 @@ int main(void) {
       cmocka_unit_test(borders_far_from_a_models_origin_are_hit),
       cmocka_unit_test(exact_transforms_keep_the_models_bits),
       cmocka_unit_test(ids_name_instance_and_geometry),
-      cmocka_unit_test(paths_name_instances_on_every_level),
+      cmocka_unit_test(paths_name_instances_on_every_depth),
       cmocka_unit_test(paths_of_own_geometries_and_misses_have_no_levels),
       cmocka_unit_test(bad_paths_are_refused),
       cmocka_unit_test(a_model_is_what_it_was_at_the_commit),

@@ -226,7 +226,7 @@ static void of_turned_instances_in_one_place_the_lowest_id_is_hit(void **state) 
 
 /* Adds instances of a model that scale by 2, of the tile and itself scaled by 1 / 2: all tiles are in one place. The
  * model is given away. */
-static slab_scene *level_of(slab_context *context, slab_scene *model, slab_scene *one) {
+static slab_scene *one_deeper(slab_context *context, slab_scene *model, slab_scene *one) {
   static const float half[12] = {0.5f, 0, 0, 0, 0, 0.5f, 0, 0, 0, 0, 0.5f, 0},
                      twice[12] = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0};
   slab_scene *scene = harness_scene(context), *small = harness_scene(context);
@@ -238,14 +238,14 @@ static slab_scene *level_of(slab_context *context, slab_scene *model, slab_scene
   return model_done(scene, SLAB_TREE_HIGH);
 }
 
-/* On four levels 5 tiles of the same place, on one 3, and the scene's own. */
+/* At depth four 5 tiles of the same place, at depth one 3, and the scene's own. */
 enum { IN_EACH_OTHER = 2 * 5 + 3 + 1 };
 
-static void fill_levels(slab_context *context, slab_scene *scene, const void *user) {
+static void fill_depths(slab_context *context, slab_scene *scene, const void *user) {
   slab_scene *one = tile(context), *pair = harness_scene(context);
   (void)user;
   add_crowd(pair, one, identity, 2, 0);
-  slab_scene *deep = level_of(context, model_done(pair, SLAB_TREE_FLAT), one);
+  slab_scene *deep = one_deeper(context, model_done(pair, SLAB_TREE_FLAT), one);
   add_crowd(scene, one, identity, 3, 1);
   add_crowd(scene, deep, identity, 2, 2);
   add_tile(scene, true, 4);
@@ -253,7 +253,7 @@ static void fill_levels(slab_context *context, slab_scene *scene, const void *us
   slab_scene_destroy(deep);
 }
 
-static void of_levels_in_one_place_the_lowest_id_is_hit(void **state) {
+static void of_depths_in_one_place_the_lowest_id_is_hit(void **state) {
   static const uint32_t lowest[] = {0, 3, 3 + 2 * 5};
   (void)state;
   slab_ray rays[RAYS];
@@ -262,7 +262,7 @@ static void of_levels_in_one_place_the_lowest_id_is_hit(void **state) {
   rays_at_tile(&random, identity, rays);
   for (int hidden = 0; hidden < 3; hidden++) {
     answers *to = hidden == 0 ? &whole : &some;
-    cast_all_ways(fill_levels, NULL, rays, &(slab_cast_options){.mask = 7u << hidden & 7}, to);
+    cast_all_ways(fill_depths, NULL, rays, &(slab_cast_options){.mask = 7u << hidden & 7}, to);
     for (size_t i = 0; i < RAYS; i++) {
       if (hidden == 0) assert_int_equal(to->count[i], to->any[i] ? IN_EACH_OTHER : 0);
       if (!whole.any[i]) continue;
@@ -457,7 +457,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(of_instances_in_one_place_the_lowest_id_is_hit),
       cmocka_unit_test(of_turned_instances_in_one_place_the_lowest_id_is_hit),
-      cmocka_unit_test(of_levels_in_one_place_the_lowest_id_is_hit),
+      cmocka_unit_test(of_depths_in_one_place_the_lowest_id_is_hit),
       cmocka_unit_test(models_that_overlap_are_all_counted),
       cmocka_unit_test(rays_from_afar_that_miss_a_gate_miss_its_model),
       cmocka_unit_test(rays_from_afar_are_cast_alike),

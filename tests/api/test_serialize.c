@@ -202,7 +202,7 @@ static void a_scene_that_had_instances_answers_alike(void **state) {
   slab_context_destroy(context);
 }
 
-/* A model is packed once, however often and on however many levels it stands in a scene. */
+/* A model is packed once, however often and however deep it stands in a scene. */
 static void a_model_is_packed_once(void **state) {
   static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   (void)state;

@@ -426,7 +426,7 @@ static void instances_of_closed_models_alone(void **state) {
   slab_check_report report;
   assert_status(slab_check_points(outer, SLAB_WINDING_NUMBERS, point, 1, &number, NULL, &report), SLAB_UNSUPPORTED);
   slab_scene_destroy(outer);
-  outer = harness_scene(*state); /* one level further in */
+  outer = harness_scene(*state); /* one deeper */
   slab_scene *middle = harness_scene(*state);
   assert_ok(slab_scene_add_instances(middle, scene, places, 1, NULL, NULL));
   assert_ok(slab_scene_commit(middle, NULL));

@@ -431,8 +431,8 @@ static void unpacked_scenes_hold_every_triangle_once(void **state) {
 
 /* ---- models ---- */
 
-/* The models of a scene: each has the parts of a level, the lowest last. */
-static void assert_models_hold(slab_scene *scene, part *const levels[], uint32_t count) {
+/* The models of a scene: each has the parts of a depth, the lowest last. */
+static void assert_models_hold(slab_scene *scene, part *const depths[], uint32_t count) {
   const snapshot *s = committed(scene);
   void *nodes;
   float *blocks;
@@ -443,7 +443,7 @@ static void assert_models_hold(slab_scene *scene, part *const levels[], uint32_t
     walk w = {.nodes = nodes,
               .blocks = blocks,
               .table = s->table + models[m].table,
-              .parts = levels[m],
+              .parts = depths[m],
               .compressed = s->context->layout == SLAB_LAYOUT_COMPRESSED,
               .built = true};
     look(&w, models[m].root, models[m].collapsed_root);
@@ -459,24 +459,24 @@ static void models_hold_every_triangle_once(void **state) {
   random_state random = harness_seeded("models_hold_every_triangle_once");
   (void)state;
   for (int l = 0; l < LAYOUTS; l++) {
-    part *levels[3];
+    part *depths[3];
     slab_scene *scenes[3];
     for (int i = 2; i >= 0; i--) {
-      levels[i] = make_parts(&random);
+      depths[i] = make_parts(&random);
       scenes[i] = harness_scene(harness_shared(layouts[l]));
-      add_parts(scenes[i], levels[i]);
+      add_parts(scenes[i], depths[i]);
       if (i < 2) assert_ok(slab_scene_add_instances(scenes[i], scenes[i + 1], moved, 1, NULL, NULL));
       assert_ok(slab_scene_commit(scenes[i], &(slab_build_options){.tree = SLAB_TREE_HIGH}));
-      if (i < 2) assert_models_hold(scenes[i], levels + i, 3 - (uint32_t)i);
+      if (i < 2) assert_models_hold(scenes[i], depths + i, 3 - (uint32_t)i);
     }
-    random_corners(&random, &levels[0][0]); /* a refit of the scene alone */
-    slab_mesh mesh = mesh_of(&levels[0][0]);
+    random_corners(&random, &depths[0][0]); /* a refit of the scene alone */
+    slab_mesh mesh = mesh_of(&depths[0][0]);
     assert_ok(slab_scene_update_mesh(scenes[0], 0, &mesh));
     assert_ok(slab_scene_commit(scenes[0], NULL));
-    assert_models_hold(scenes[0], levels, 3);
+    assert_models_hold(scenes[0], depths, 3);
     for (int i = 0; i < 3; i++) {
       slab_scene_destroy(scenes[i]);
-      free(levels[i]);
+      free(depths[i]);
     }
   }
 }

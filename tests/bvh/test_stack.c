@@ -1,4 +1,4 @@
-/* The stack that a scene needs: of each level of instances the entries of its BVH, and no more. Otherwise scenes in
+/* The stack that a scene needs: at each depth of instances the entries of its BVH, and no more. Otherwise scenes in
  * each other would not share the programs of OpenCL with other scenes. */
 #include "harness.h"
 #include "sets/bvh_scenes.h"
@@ -7,7 +7,7 @@
 #include "bvh/bvh.h"
 #include "scene/scene.h"
 
-enum { LEVELS = SLAB_LEVELS };
+enum { DEPTHS = SLAB_LEVELS };
 
 static uint32_t stack_of(slab_scene *scene) { return atomic_load(&scene->committed)->bvh.stack; }
 
@@ -18,7 +18,7 @@ static uint32_t depth_of(slab_scene *scene) {
 }
 
 /* A BVH of its own, and one instance of the model, which is given away. NULL: none. */
-static slab_scene *level_of(slab_context *context, slab_scene *model, uint32_t count) {
+static slab_scene *one_deeper(slab_context *context, slab_scene *model, uint32_t count) {
   static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   slab_scene *scene = harness_scene(context);
   assert_ok(bvh_scene_fill(BVH_SCALES, count, 7, scene));
@@ -28,17 +28,17 @@ static slab_scene *level_of(slab_context *context, slab_scene *model, uint32_t c
   return scene;
 }
 
-/* Each level adds its own part to what the models need. Rounded up on each, four levels would need twice as much. */
+/* Each depth adds its own part to what the models need. Rounded up on each, four depths would need twice as much. */
 static void assert_stacks(slab_layout layout, uint32_t a_node, uint32_t of_instances) {
   slab_context *context = NULL;
   slab_scene *scene = NULL;
   uint32_t needed = 0;
   assert_ok(slab_context_create(&(slab_context_options){.layout = layout}, &context));
-  for (uint32_t level = 0; level <= LEVELS; level++) {
-    scene = level_of(context, scene, 300 * (level + 1));
+  for (uint32_t nested = 0; nested <= DEPTHS; nested++) {
+    scene = one_deeper(context, scene, 300 * (nested + 1));
     const uint32_t depth = depth_of(scene);
     assert_in_range(depth, 2, BVH_DEPTH_MAX);
-    needed += a_node * depth + (level > 0 ? of_instances : 0);
+    needed += a_node * depth + (nested > 0 ? of_instances : 0);
     assert_int_equal(stack_of(scene), needed);
   }
   slab_scene_destroy(scene);
@@ -47,21 +47,21 @@ static void assert_stacks(slab_layout layout, uint32_t a_node, uint32_t of_insta
 
 /* Seven of a node's children wait while one is visited. So do eight instances of a block but one, the other blocks of
  * their leaf, the instances without a gate, and the end of the model. Each takes a node's room. */
-static void wide_scenes_need_the_sum_of_their_levels(void **state) {
+static void wide_scenes_need_the_sum_over_their_depths(void **state) {
   (void)state;
   assert_stacks(SLAB_LAYOUT_WIDE, BVH_WIDTH - 1, 4 * (BVH_WIDTH - 1));
 }
 
 /* A node has one entry for all its children, and gates are primitives. */
-static void compressed_scenes_need_the_sum_of_their_levels(void **state) {
+static void compressed_scenes_need_the_sum_over_their_depths(void **state) {
   (void)state;
   assert_stacks(SLAB_LAYOUT_COMPRESSED, 1, 0);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(wide_scenes_need_the_sum_of_their_levels),
-      cmocka_unit_test(compressed_scenes_need_the_sum_of_their_levels),
+      cmocka_unit_test(wide_scenes_need_the_sum_over_their_depths),
+      cmocka_unit_test(compressed_scenes_need_the_sum_over_their_depths),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ typedef struct scenes {
   slab_scene_stats stats;
 } scenes;
 
-/* Fewer shapes where each level of the BVH separates one giant. A deeper BVH needs a larger stack, and so other
+/* Fewer shapes where each depth of the BVH separates one giant. A deeper BVH needs a larger stack, and so other
  * programs than the other scenes. */
 static uint32_t shapes_of(bvh_scene which) { return which == BVH_SCALES ? 250 : 1500; }
 

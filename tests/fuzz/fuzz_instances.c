@@ -9,7 +9,7 @@
 #include "fuzz_bytes.h"
 #include "sets/answers.h"
 
-enum { SLOTS = 5, SCENES_MAX = 20, CALLS_MAX = 40, EACH_MAX = 4, SHAPES_MAX = 3, RAYS = 6, LEVELS = 5 };
+enum { SLOTS = 5, SCENES_MAX = 20, CALLS_MAX = 40, EACH_MAX = 4, SHAPES_MAX = 3, RAYS = 6, DEPTHS = 5 };
 
 /* Instances that were added by one call. */
 typedef struct group {
@@ -21,7 +21,7 @@ typedef struct group {
 typedef struct known {
   slab_scene *scene;
   int destroyed, committed, grown, is_model;
-  uint32_t ids, levels, groups, set; /* ids: all that were given; set: bit k: scene k was its model at some time */
+  uint32_t ids, depths, groups, set; /* ids: all that were given; set: bit k: scene k was its model at some time */
   group of[CALLS_MAX];
 } known;
 
@@ -54,13 +54,13 @@ static int contained(const player *p, uint32_t scene, uint32_t model, uint32_t s
   return 0;
 }
 
-static uint32_t levels_now(const player *p, const known *k) {
-  uint32_t levels = 1;
+static uint32_t depths_now(const player *p, const known *k) {
+  uint32_t depths = 1;
   for (uint32_t i = 0; i < k->groups; i++) {
-    const uint32_t of_model = p->scenes[k->of[i].scene].levels;
-    if (!k->of[i].removed && of_model + 1 > levels) levels = of_model + 1;
+    const uint32_t of_model = p->scenes[k->of[i].scene].depths;
+    if (!k->of[i].removed && of_model + 1 > depths) depths = of_model + 1;
   }
-  return levels;
+  return depths;
 }
 
 /* ---- calls ---- */
@@ -144,12 +144,12 @@ static void add_instances(player *p) {
   else if (contained(p, of, to, 0))
     claim(status == SLAB_INVALID_ARGUMENT || status == SLAB_INVALID_STATE || status == SLAB_OK);
   else if (!model->committed || model->grown || k->is_model)
-    claim(status == SLAB_INVALID_STATE || (status == SLAB_INVALID_ARGUMENT && model->levels == LEVELS));
-  else if (model->levels == LEVELS)
+    claim(status == SLAB_INVALID_STATE || (status == SLAB_INVALID_ARGUMENT && model->depths == DEPTHS));
+  else if (model->depths == DEPTHS)
     claim(status == SLAB_INVALID_ARGUMENT);
   else
     claim(status == SLAB_OK ||
-          (status == SLAB_INVALID_ARGUMENT && (!sound || (model->levels > 1 && bends_too_far(status)))));
+          (status == SLAB_INVALID_ARGUMENT && (!sound || (model->depths > 1 && bends_too_far(status)))));
   claim(id == (status == SLAB_OK ? k->ids : 12345));
   if (status != SLAB_OK) return;
   k->of[k->groups++] = (group){of, k->ids, n, 0};
@@ -196,13 +196,13 @@ static void commit(player *p) {
   known *k = pick(p, &slot);
   const uint32_t choice = fuzz_byte(&p->bytes);
   const slab_build_options options = {.tree = (slab_tree)(choice % 4), .update = (slab_update)(choice / 4 % 3)};
-  const uint32_t levels = levels_now(p, k);
+  const uint32_t depths = depths_now(p, k);
   const slab_status status = said(p, slab_scene_commit(k->scene, &options));
-  claim(status == (levels > LEVELS || bends_too_far(status) ? SLAB_INVALID_STATE : SLAB_OK));
+  claim(status == (depths > DEPTHS || bends_too_far(status) ? SLAB_INVALID_STATE : SLAB_OK));
   if (status != SLAB_OK) return;
   k->committed = 1;
   k->grown = 0;
-  k->levels = levels;
+  k->depths = depths;
 }
 
 static void cast(player *p) {

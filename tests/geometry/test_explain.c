@@ -296,7 +296,7 @@ static void check_way(const told *t) {
   assert_true(ldexpf(at, -(int)value(t, "scaled ray of the scene", "exponent")) == t->found.hit.t);
 }
 
-/* Each hit of the top scene, in primitives of its own and on up to two levels of models; and those that miss a gate. */
+/* Each hit of the top scene, in primitives of its own and up to two models deep; and those that miss a gate. */
 static void explains_instances(void **state) {
   enum { SCENES = 4, RAYS = 40 };
   random_state r = harness_seeded("explains_instances");

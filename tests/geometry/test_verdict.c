@@ -159,8 +159,8 @@ static void instances_are_right(void **state) {
        .skip = 1, .face_forward = 1, .mask = 0x0e, .cull = SLAB_CULL_BACK, .cap = RANDOM_CAP},
       {"mirrored, segments", .scenes = GATED_KINDS, .count = 6, .ray = ray_segment, .transform = mirrored,
        .cap = RANDOM_CAP},
-      {"on four levels", .scenes = GATED_KINDS, .count = 6, .ray = ray_of_extreme_length, .transform = mirrored,
-       .levels = 4, .cap = RANDOM_CAP},
+      {"four deep", .scenes = GATED_KINDS, .count = 6, .ray = ray_of_extreme_length, .transform = mirrored, .depth = 4,
+       .cap = RANDOM_CAP},
       {"far away", .scenes = GATED_KINDS, .count = 6, .ray = ray_anywhere, .offset = FAR, .transform = moved,
        .cap = RANDOM_CAP},
   };
@@ -327,7 +327,7 @@ static void planted_faults_are_proved_wrong(void **state) {
 
 static void planted_faults_in_instances_are_proved_wrong(void **state) {
   static const verdict_set set = {"planted faults, instances", .scenes = GATED_KINDS, .count = 6,
-                                  .ray = ray_anywhere,         .transform = mirrored, .levels = 2};
+                                  .ray = ray_anywhere,         .transform = mirrored, .depth = 2};
   plant_all(*state, &set, every_plant, sizeof every_plant / sizeof *every_plant);
 }
 

@@ -1,20 +1,20 @@
-/* The level of a ray where a scene has no instances: the scene. levels_some.h is the same where it has some, and says
+/* The depth of a ray where a scene has no instances: the scene. depths_some.h is the same where it has some, and says
  * more. */
-#ifndef WALK_LEVELS_NONE_H
-#define WALK_LEVELS_NONE_H
+#ifndef WALK_DEPTHS_NONE_H
+#define WALK_DEPTHS_NONE_H
 
-typedef uint ray_levels; /* nothing is kept */
+typedef uint ray_depths; /* nothing is kept */
 
-#define QUERY_LEVELS
+#define QUERY_DEPTHS
 #define QUERY_GEOMETRY(of) ((void)(of), 0u)
 #define QUERY_KEEP_GEOMETRY(q, c)
 #include "walk/query_state.inc"
 
-INLINE void levels_begin(query_state *q, ray_levels *levels, const prepared_ray *ray, const scene_view *scene) {
-  (void)q, (void)levels, (void)ray, (void)scene;
+INLINE void depths_begin(query_state *q, ray_depths *depths, const prepared_ray *ray, const scene_view *scene) {
+  (void)q, (void)depths, (void)ray, (void)scene;
 }
 
-INLINE const prepared_ray *level_ray(const query_state *q, const prepared_ray *ray) {
+INLINE const prepared_ray *depth_ray(const query_state *q, const prepared_ray *ray) {
   (void)q;
   return ray;
 }

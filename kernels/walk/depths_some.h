@@ -1,40 +1,40 @@
-/* The levels of a ray where a scene has instances: the scene, and models in each other. levels_none.h is the same where
- * it has none. Both say what a query keeps of levels, and what it asks of a primitive's geometry. */
-#ifndef WALK_LEVELS_SOME_H
-#define WALK_LEVELS_SOME_H
+/* The depths of a ray where a scene has instances: the scene, and models in each other. depths_none.h is the same where
+ * it has none. Both say what a query keeps of depths, and what it asks of a primitive's geometry. */
+#ifndef WALK_DEPTHS_SOME_H
+#define WALK_DEPTHS_SOME_H
 
 #include "maths/instances.h"
 #include "walk/models.h"
 
 /* The scene, or a model that a ray is in. */
-typedef struct scene_level {
+typedef struct scene_depth {
   prepared_ray ray;
   GLOBAL const model_entry *model;
   float gate;    /* as in instance_t; not set for the scene */
   uint geometry; /* id of the model's first geometry */
-} scene_level;
+} scene_depth;
 
-/* A crossing on level `nth` as the ray of the scene has it. */
-INLINE float level_t(const scene_level *levels, uint nth, float t) {
-  for (; nth > 0; nth--) t = instance_t(&levels[nth].ray, &levels[nth - 1].ray, levels[nth].gate, t);
+/* A crossing at depth `nth` as the ray of the scene has it. */
+INLINE float depth_t(const scene_depth *depths, uint nth, float t) {
+  for (; nth > 0; nth--) t = instance_t(&depths[nth].ray, &depths[nth - 1].ray, depths[nth].gate, t);
   return t;
 }
 
-/* A limit of the scene's ray as that on level `nth` has it. */
-INLINE float level_limit(const scene_level *levels, uint nth, float limit) {
-  for (uint k = 1; k <= nth; k++) limit = instance_limit(&levels[k].ray, limit);
+/* A limit of the scene's ray as that at depth `nth` has it. */
+INLINE float depth_limit(const scene_depth *depths, uint nth, float limit) {
+  for (uint k = 1; k <= nth; k++) limit = instance_limit(&depths[k].ray, limit);
   return limit;
 }
 
-/* Memory for the levels of a ray. */
-typedef struct ray_levels {
-  scene_level of[SCENE_LEVELS];
-} ray_levels;
+/* Memory for the depths of a ray. */
+typedef struct ray_depths {
+  scene_depth of[SCENE_DEPTHS];
+} ray_depths;
 
 /* Members of query_state. */
-#define QUERY_LEVELS                                                                        \
-  scene_level *levels; /* SCENE_LEVELS of them */                                           \
-  uint level;          /* where the traversal is; limit, skip and global_id are as there */ \
+#define QUERY_DEPTHS                                                                        \
+  scene_depth *depths; /* SCENE_DEPTHS of them */                                           \
+  uint depth;          /* where the traversal is; limit, skip and global_id are as there */ \
   float scene_limit;   /* the limit of the scene's ray */                                   \
   uint geometry;       /* id of the geometry of the best crossing */                        \
   uint skipped;        /* that of the primitive to skip */
@@ -50,25 +50,25 @@ INLINE GLOBAL const model_entry *scene_world(const scene_view *scene, uint world
   return scene_model(scene, world != 0 ? scene->cast->world_models + world : 0);
 }
 
-/* Begins on the level of the scene, in the ray's world. */
-INLINE void levels_begin(query_state *q, ray_levels *levels, const prepared_ray *ray, const scene_view *scene) {
-  q->levels = levels->of;
-  q->level = 0;
+/* Begins at the depth of the scene, in the ray's world. */
+INLINE void depths_begin(query_state *q, ray_depths *depths, const prepared_ray *ray, const scene_view *scene) {
+  q->depths = depths->of;
+  q->depth = 0;
   q->scene_limit = q->limit;
-  q->levels[0].ray = *ray;
-  q->levels[0].model = scene_world(scene, own_world(OWN_OF(q), scene->cast));
-  q->levels[0].geometry = 0;
+  q->depths[0].ray = *ray;
+  q->depths[0].model = scene_world(scene, own_world(OWN_OF(q), scene->cast));
+  q->depths[0].geometry = 0;
 }
 
-/* The ray on the level where the traversal is. ray: the scene's. */
-INLINE const prepared_ray *level_ray(const query_state *q, const prepared_ray *ray) {
+/* The ray at the depth where the traversal is. ray: the scene's. */
+INLINE const prepared_ray *depth_ray(const query_state *q, const prepared_ray *ray) {
   (void)ray;
-  return &q->levels[q->level].ray;
+  return &q->depths[q->depth].ray;
 }
 
-/* The id of a primitive's geometry, on the traversal's level. */
-INLINE uint level_geometry(const query_state *q, const scene_view *scene, uint global_id) {
-  const scene_level *at = &q->levels[q->level];
+/* The id of a primitive's geometry, at the traversal's depth. */
+INLINE uint depth_geometry(const query_state *q, const scene_view *scene, uint global_id) {
+  const scene_depth *at = &q->depths[q->depth];
   return at->geometry + model_entry_of(scene, at->model, global_id)->id;
 }
 
@@ -85,28 +85,28 @@ INLINE void query_skips(query_state *q, const scene_view *scene, slab_primitive_
 }
 
 INLINE slab_primitive_id query_id(const query_state *q, const query_crossing *c, const scene_view *scene) {
-  GLOBAL const geometry_entry *entry = model_entry_of(scene, q->levels[q->level].model, c->global_id);
+  GLOBAL const geometry_entry *entry = model_entry_of(scene, q->depths[q->depth].model, c->global_id);
   const slab_primitive_id id = {c->global_id - entry->global_id_base, c->geometry};
   return id;
 }
 
-/* Takes a crossing of the ray on the traversal's level. */
+/* Takes a crossing of the ray at the traversal's depth. */
 INLINE bool query_take(query_state *q, const prepared_ray *ray, query_crossing c, const scene_view *scene) {
   (void)ray;
-  c.geometry = level_geometry(q, scene, c.global_id);
-  c.t = level_t(q->levels, q->level, c.t);
-  c.leave = level_t(q->levels, q->level, c.leave);
-  if (!query_follows(q, &q->levels[0].ray, &c, scene)) return false;
-  query_keep(q, &q->levels[0].ray, &c, &q->scene_limit, scene->cast);
-  q->limit = level_limit(q->levels, q->level, q->scene_limit);
+  c.geometry = depth_geometry(q, scene, c.global_id);
+  c.t = depth_t(q->depths, q->depth, c.t);
+  c.leave = depth_t(q->depths, q->depth, c.leave);
+  if (!query_follows(q, &q->depths[0].ray, &c, scene)) return false;
+  query_keep(q, &q->depths[0].ray, &c, &q->scene_limit, scene->cast);
+  q->limit = depth_limit(q->depths, q->depth, q->scene_limit);
   return true;
 }
 
 /* Whether this primitive is hidden from the ray: it is skipped, or the cast's mask excludes its geometry. */
 INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const scene_view *scene) {
   const cast_uniforms *cast = scene->cast;
-  GLOBAL const model_entry *model = q->levels[q->level].model;
-  if (primitive_is_surface(kind) && global_id == q->skip && level_geometry(q, scene, global_id) == q->skipped)
+  GLOBAL const model_entry *model = q->depths[q->depth].model;
+  if (primitive_is_surface(kind) && global_id == q->skip && depth_geometry(q, scene, global_id) == q->skipped)
     return true;
   return cast->masked != 0 && (model_entry_of(scene, model, global_id)->mask & own_mask(OWN_OF(q), cast)) == 0;
 }
