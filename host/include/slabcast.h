@@ -1,41 +1,47 @@
 /** @file
- * Slabcast: massive ray batches on the processor and on any OpenCL device.
+ * Slabcast: massive ray batches on the processor, on OpenCL devices and on NVIDIA cards by CUDA.
  *
- *     geometry --add--> scene --commit--> device; rays --cast--> hits --check--> report.
+ *     geometry --add--> scene --commit--> device; rays --cast--> results --check--> report.
  *
  * Every function that can fail returns a slab_status. On failure slab_message() of the calling thread says what was
- * wrong, where and with which value. Unless stated otherwise, a failed call leaves its outputs untouched, changes
- * nothing partly and leaks nothing. The library never prints, exits or aborts. Option structs: zero means default, and
- * a NULL pointer to one means all defaults. Destroy functions accept NULL.
+ * wrong, where and with which value. A failed call leaves its outputs and its objects as they were, unless it says
+ * otherwise. The library never prints, exits or aborts. In option structs zero means default (but see
+ * slab_trace_options), and NULL in place of one means all defaults. Destroy functions accept NULL. The caller keeps the
+ * arrays that it passes until the call returns; then they are the caller's alone.
  *
- * Any function may return these statuses besides those it lists:
+ * Any function that returns a slab_status may return these, besides those that it lists:
  * - SLAB_OK: the call is done.
- * - SLAB_INVALID_ARGUMENT: a required pointer is NULL, or a value is out of range.
+ * - SLAB_INVALID_ARGUMENT: a required pointer is NULL (arrays may be NULL where they are empty), or a value is out of
+ *   range.
  * - SLAB_OUT_OF_MEMORY: the host or the device lacks memory.
- * - SLAB_DEVICE_FAILED: an OpenCL call failed. The message names the call and its code.
- * - SLAB_INVALID_STATE: the process was forked, see below.
+ * - SLAB_DEVICE_FAILED: a call of OpenCL or CUDA failed. The message names the call and its code.
+ * - SLAB_INVALID_STATE: this process was forked from the one that opened the context, see below.
  *
- * Threads: different contexts are independent. One thread at a time may build a scene (add, update, enable, remove,
- * commit). Several threads may cast on, check, pack and query a committed scene at once, and while another one builds.
- * An object may be destroyed only when no other call uses it. A scene keeps its context alive, so the order of
- * destruction does not matter.
+ * Threads: different contexts are independent, and several threads may open some at once. One thread at a time may
+ * build a scene (add, update, enable, remove, commit): the caller sees to that. Different scenes may be built at once,
+ * also on one context. Several threads may cast rays, query points, check, explain and pack on a committed scene at
+ * once, also while another thread builds it. An object may be destroyed only when no other call uses it. A scene keeps
+ * its context alive, so the order of destruction does not matter.
  *
  * Processes, where there is fork(), which Windows lacks: fork() copies no threads. A child that was forked after its
  * parent opened a context opens its own. In the child, calls that take the parent's context, or a scene on it, return
- * SLAB_INVALID_STATE at once. Calls that only read host memory still work: slab_context_device(s),
- * slab_context_objects, slab_scene_info, slab_scene_pack, the helpers, the texts. Destroy functions free host memory in
- * the child and leave a driver's objects to the parent. The child's own contexts are on the processor, because the
- * threads of drivers are missing in the child. So where the parent had used OpenCL or CUDA (slab_devices, a context on
- * one of its devices), slab_devices lists the processor alone, and slab_context_create_cl returns SLAB_INVALID_STATE. A
- * child that was forked before works in full, and so does one that calls exec. The library cannot detect the program's
- * own use of OpenCL before it forks.
+ * SLAB_INVALID_STATE at once. These only read host memory and still work:
+ * - slab_context_device, slab_context_devices, slab_context_objects
+ * - slab_scene_info, slab_scene_pack
+ * - the helpers, slab_message, and the functions of versions and statuses
+ *
+ * Destroy functions free host memory in the child and leave a driver's objects to the parent. Where the parent had used
+ * OpenCL or CUDA through the library (slab_devices, or a context on such a device), the child lacks the drivers'
+ * threads. So slab_devices lists only the processor there. slab_context_create_cl and slab_context_create_cuda return
+ * SLAB_INVALID_STATE. A child that was forked before its parent used the library works in full, and so does one that
+ * calls exec. The library cannot detect that the program itself used OpenCL or CUDA before it forked.
  *
  * Floating point: every call computes with rounding to nearest, with subnormal numbers and without traps. The settings
  * of the calling thread do not matter (fesetround, flush-to-zero, denormals-are-zero, feenableexcept; a program linked
- * with -ffast-math flushes from its start). On return the thread has its own control bits and exception flags again,
- * and progress callbacks run with them too. This holds on x86-64, and elsewhere where FE_DFL_ENV flushes nothing
- * (glibc, musl, macOS). A cast of slab_enqueue runs later, with the driver's settings. Answers and helpers do not
- * depend on the flags that the caller is compiled with. */
+ * with -ffast-math flushes from its start). On return the thread has its own control bits and exception flags again.
+ * Progress callbacks run with the caller's settings. This holds on x86-64, and elsewhere where FE_DFL_ENV flushes
+ * nothing (glibc, musl, macOS). A cast of slab_enqueue runs later, with the driver's settings. Answers and exported
+ * helpers do not depend on the flags that the caller is compiled with. */
 #ifndef SLABCAST_H
 #define SLABCAST_H
 
@@ -56,8 +62,8 @@ extern "C" {
 /** @defgroup versions Versions and statuses
  * @{ */
 
-/** Marks what the library exports. On Windows, users of a shared library may define SLAB_SHARED, which saves a jump a
- * call; CMake and pkg-config do. */
+/** Marks functions that the library exports. On Windows, users of a shared library may define SLAB_SHARED, which saves
+ * one jump per call. CMake and pkg-config define it. */
 #if defined(_WIN32) && defined(SLAB_BUILDS_SHARED)
 #define SLAB_API __declspec(dllexport)
 #elif defined(_WIN32) && defined(SLAB_SHARED)
@@ -73,16 +79,17 @@ extern "C" {
 #define SLAB_VERSION_MINOR 1
 #define SLAB_VERSION_PATCH 0
 /** @endcond */
-/** Version of this header, for the preprocessor: 100 is version 0.1.0. It grows with the version. */
+/** Version of this header, for the preprocessor: 100 is version 0.1.0. */
 #define SLAB_VERSION_NUMBER (SLAB_VERSION_MAJOR * 10000 + SLAB_VERSION_MINOR * 100 + SLAB_VERSION_PATCH)
 
-/** The version of the running library: a constant text such as "0.1.0". It may differ from the header's where the
- * library is shared. It never fails; any thread may call it at any time. */
+/** Returns the version of the running library: a constant text such as "0.1.0". With a shared library it may differ
+ * from the header's. Any thread may call it at any time. */
 SLAB_API const char *slab_version(void);
-/** The same as a number: the SLAB_VERSION_NUMBER that the library was built with. */
+/** Returns the SLAB_VERSION_NUMBER that the running library was built with. Any thread may call it at any time. */
 SLAB_API uint32_t slab_version_number(void);
 
-/** X(name, text): every status with the text that slab_status_text() returns. */
+/** Every status with the text that slab_status_text() returns: SLAB_STATUSES(X) expands to X(name, text) for each of
+ * them. */
 #define SLAB_STATUSES(X)                                         \
   X(SLAB_OK, "done")                                             \
   X(SLAB_INVALID_ARGUMENT, "invalid argument")                   \
@@ -95,18 +102,20 @@ SLAB_API uint32_t slab_version_number(void);
   X(SLAB_DEVICE_FAILED, "an OpenCL call failed")                 \
   X(SLAB_CANCELLED, "cancelled by the progress callback")
 
-/** The result of a call: SLAB_OK, or why it failed. SLAB_STATUSES has the texts. */
+/** The result of a call: SLAB_OK, or why it failed. Values count from 0 in the order of SLAB_STATUSES. A function's
+ * comment says what a status means there: SLAB_INVALID_STATE, for example, is also "before commit", and SLAB_NO_DEVICE
+ * and SLAB_DEVICE_FAILED are also of CUDA. */
 typedef enum slab_status {
 #define SLAB_STATUS_NAME(name, text) name, /**< text */
   SLAB_STATUSES(SLAB_STATUS_NAME)
 #undef SLAB_STATUS_NAME
 } slab_status;
 
-/** The text of a status: a constant, never NULL; "unknown status" for other values. */
+/** Returns the text of a status: a constant, never NULL; "unknown status" for other values. Any thread may call it. */
 SLAB_API const char *slab_status_text(slab_status);
 
-/** The message of the last failed call on this thread, with the device's build log where there is one; "" when none
- * failed yet. Valid until this thread's next failure. */
+/** Returns the message of the last failed call on this thread, with the device's build log where there is one; "" when
+ * none failed yet. Successful calls leave it. It is valid until this thread's next failure, or its end. */
 SLAB_API const char *slab_message(void);
 
 /** @} */
@@ -114,131 +123,141 @@ SLAB_API const char *slab_message(void);
 /** @defgroup devices Devices and contexts
  * @{ */
 
-/** The kind of a device. */
+/** The kind of a device. Cards by CUDA are SLAB_DEVICE_GPU. */
 typedef enum slab_device_type { SLAB_DEVICE_OTHER, SLAB_DEVICE_CPU, SLAB_DEVICE_GPU } slab_device_type;
 
-/** The platform of the processor as a device of the library's own. */
+/** Platform of the built-in processor device, which needs no driver. */
 #define SLAB_PROCESSOR_PLATFORM "Slabcast processor"
 
-/** A device: what its driver reports, and what the probe of a context found out. */
+/** A device: what its driver reports. In a context also what the probe of the context found (slab_context_create).
+ * Texts end with 0. The last three members are 0 or 1. */
 typedef struct slab_device_info {
-  char name[128];            /**< of the device */
-  char vendor[128];          /**< who made it */
-  char driver[64];           /**< version of the driver */
-  char version[128];         /**< of OpenCL; of the processor, the instruction set in use */
-  char platform[128];        /**< the driver, by name */
+  char name[128];     /**< name of the device */
+  char vendor[128];   /**< maker of the device */
+  char driver[64];    /**< version of the driver; processor: of the library */
+  char version[128];  /**< OpenCL: its version; CUDA: the compute capability; processor: the instruction set in use */
+  char platform[128]; /**< OpenCL: the platform's name; CUDA: "CUDA"; processor: SLAB_PROCESSOR_PLATFORM */
   slab_device_type type;     /**< CPU, GPU or other */
-  uint32_t compute_units;    /**< units that work at the same time; of a CPU its logical cores */
+  uint32_t compute_units;    /**< units that work at the same time; for a CPU its logical cores */
   uint32_t clock_mhz;        /**< as reported by the driver; 0: unknown */
   uint64_t memory_bytes;     /**< global memory */
   uint64_t allocation_bytes; /**< largest single buffer */
   uint32_t lane_width;       /**< primitives that one work-item tests at once: 1, 8 or 16 */
-  int denormals;             /**< keeps subnormal numbers; answers then equal the CPU reference for every input */
-  int rounds_to_nearest;     /**< devices that do not are refused */
-  int exact_divide;          /**< correctly rounded division and square root in hardware or compiler; else the kernels
-                                emulate them, with the same answers */
+  int denormals; /**< 1: keeps subnormal numbers. 0: answers may differ from other devices' where a number of the
+                    calculation is subnormal */
+  int rounds_to_nearest; /**< a context refuses devices with 0 */
+  int exact_divide; /**< 1: correctly rounded division and square root in hardware or compiler. 0: the kernels emulate
+                       them, with the same answers */
 } slab_device_info;
 
-/** Lists the devices, with the properties that they report.
+/** Lists the devices, with the properties that they report. It runs nothing on them.
+ * - list: receives at most `capacity` entries; NULL with capacity 0.
+ * - count: receives the number of all devices, also where `capacity` is smaller.
  *
- * Device selectors count devices in this order: the processor, then NVIDIA's cards by CUDA, then the OpenCL devices of
- * all platforms. Nothing runs on them.
+ * The order is that of device selectors (slab_context_options): the processor, then NVIDIA's cards by CUDA, then the
+ * OpenCL devices of all platforms.
  * - A card that CUDA and OpenCL both have is listed once, by CUDA. Its platform is "CUDA", its lane width 1, and its
- *   one layout SLAB_LAYOUT_COMPRESSED.
- * - The processor's platform is SLAB_PROCESSOR_PLATFORM. It needs no driver: the library has its kernels, compiled for
- *   one or several instruction sets, unless it was built without. The device's version names the set in use. An OpenCL
- *   driver may list the same processor once more.
+ *   only layout SLAB_LAYOUT_COMPRESSED.
+ * - The processor needs no driver: the library has kernels for one or several instruction sets, unless it was built
+ *   without. An OpenCL driver may list the same processor once more.
  * - A device that cannot be described is left out here and by selectors.
- * - The environment variable SLABCAST_BACKENDS leaves devices out. It names those that stay, with commas between:
- *   "native" (the processor), "cuda", "opencl".
+ * - The environment variable SLABCAST_BACKENDS limits the list. It names what stays, with commas between: "native" (the
+ *   processor), "cuda", "opencl".
  *
- * Writes at most `capacity` entries (list may be NULL with capacity 0) and the total to *count.
- *
- * Errors:
- * - SLAB_NO_DEVICE: there is no device, or no OpenCL loader. *count is then 0.
- * - SLAB_DEVICE_FAILED: no device can be described. */
+ * Any thread may call. Errors, which only occur where the list is empty:
+ * - SLAB_NO_DEVICE: the library has no kernels for this processor and no driver has a device, or SLABCAST_BACKENDS
+ *   leaves all out. *count becomes 0.
+ * - SLAB_DEVICE_FAILED: there are devices, and none can be described. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
-/** How rays traverse a BVH on a CPU device. It never changes an answer, only the speed. */
+/** How rays traverse a BVH on a CPU device. It changes only the speed, no answer. An octant is one of the eight
+ * combinations of signs of a direction. */
 typedef enum slab_traversal {
-  SLAB_TRAVERSAL_AUTO,    /**< the fastest for the rays at hand. For many rays it is chosen by the order in which they
-                             are given, or by trials whose results later casts on the scene use */
-  SLAB_TRAVERSAL_PACKETS, /**< neighbouring rays of one octant together, else one by one */
+  SLAB_TRAVERSAL_AUTO,    /**< the fastest for the rays at hand. For many rays it depends on their order, or on trials;
+                             later casts on the scene use the times measured */
+  SLAB_TRAVERSAL_PACKETS, /**< neighbouring rays of one octant together; where their octants differ, as SINGLE */
   SLAB_TRAVERSAL_SINGLE,  /**< rays one by one */
-  SLAB_TRAVERSAL_INTERLEAVED, /**< several rays interleaved: while one waits for memory the others continue. With
-                                 instances the processor does so for closest hits of triangles, else as SINGLE */
-  SLAB_TRAVERSAL_SORTED       /**< as interleaved, after sorting: rays of one octant that begin near each other follow
-                                 each other */
+  SLAB_TRAVERSAL_INTERLEAVED, /**< several rays in turn: while one waits for memory the others continue. With instances,
+                                 on the processor: only closest hits of triangles; other casts are as SINGLE */
+  SLAB_TRAVERSAL_SORTED /**< as INTERLEAVED, after sorting: rays of one octant that begin near each other follow each
+                           other */
 } slab_traversal;
 
-/** How scenes are stored on the device, and so how they are traversed. It never changes an answer, only the speed. */
+/** How scenes are stored on the device, and so how they are traversed. It changes only the speed, no answer. */
 typedef enum slab_layout {
-  SLAB_LAYOUT_DEFAULT,   /**< SLAB_LAYOUT_WIDE where one of the context's devices is a CPU and none is a card by CUDA,
-                            else SLAB_LAYOUT_COMPRESSED */
-  SLAB_LAYOUT_WIDE,      /**< exact bounds, blocks of eight primitives; slab_traversal applies to this layout alone */
+  SLAB_LAYOUT_DEFAULT, /**< SLAB_LAYOUT_WIDE where the context has a CPU device and no card by CUDA; else
+                          SLAB_LAYOUT_COMPRESSED */
+  SLAB_LAYOUT_WIDE, /**< unquantised bounds, blocks of eight primitives. slab_traversal applies only to this layout */
   SLAB_LAYOUT_COMPRESSED /**< for GPUs: BVHs with nodes of 80 bytes, primitives tested one by one, one ray per
-                            work-item; boxes of flat scenes go through local memory. lane_width has no effect */
+                            work-item. Without a BVH, boxes go through local memory. lane_width has no effect */
 } slab_layout;
 
-/** How a context is opened. */
+/** How a context is opened. A selector of a device is one of these:
+ * - an index of slab_devices, such as "0"
+ * - "cpu" or "gpu", or "cuda:1": a card as NVIDIA's driver counts them
+ * - a part of the name of a device or platform, in upper or lower case
+ *
+ * The first device that matches is taken. A list of selectors, with commas between, opens several devices. "all" opens
+ * every device that can keep the contract, but not OpenCL's CPU devices where the processor is listed. */
 typedef struct slab_context_options {
-  const char *device;   /**< an index of slab_devices, part of the name of a device or platform, "cpu", "gpu", or
-                           "cuda:1": a card as NVIDIA's driver counts them. NULL: a GPU if there is one, else the first
-                           device, which is the processor. Several devices: a list of these with commas between, or
-                           "all" devices that can keep the contract; "all" leaves out OpenCL's CPU devices where the
-                           processor is there */
-  uint32_t lane_width;  /**< 0: the device's own; 1, 8 or 16 forces that width. On the processor each is an instruction
-                           set of its own, which must be there */
-  uint32_t launch_rays; /**< maximum rays per launch; 0: limited by the device and to about 100 ms, or to a million
-                           rays where rays are sorted */
-  int copy;             /**< 1: copies the caller's arrays even where the device could use them in place; the processor
-                           never copies */
+  const char *device;   /**< a selector, a list, or "all". NULL: a GPU if there is one, else the first device, which is
+                           the processor */
+  uint32_t lane_width;  /**< 0: the device's own; 1, 8 or 16: that width. On the processor each width needs an
+                           instruction set */
+  uint32_t launch_rays; /**< maximum rays per launch. 0: a launch is limited by the device's memory and to about 100 ms,
+                           or to a million rays where rays are sorted */
+  int copy; /**< 1: copies the caller's arrays even where the device could use them in place; the processor never copies
+             */
   slab_traversal traversal; /**< how rays traverse a BVH on a CPU device */
   slab_layout layout;       /**< how scenes are stored on the device */
-  uint32_t threads; /**< most threads of the host that build BVHs, sort rays and check at once, the caller's included.
-                       0: as many as the affinity of the process and the quota of its control groups allow */
+  uint32_t threads; /**< maximum number of host threads that work on one call at once, the caller's included: builds,
+                       casts on the processor, sorting, checks. 0: as many as the affinity of the process and the quota
+                       of its control groups allow */
 } slab_context_options;
 
-/** Devices that are open. */
+/** One or several open devices. slab_context_destroy releases it. */
 typedef struct slab_context slab_context;
-/** Geometry, and once it is committed its BVH on the devices of a context. */
+/** Geometry, and from its first commit on its BVH on the devices of a context. slab_scene_destroy releases it. */
 typedef struct slab_scene slab_scene;
 
-/** Opens one device or several. The caller destroys *context.
+/** Opens one device or several, and probes them.
+ * - options: how; NULL: defaults.
+ * - context: receives the context, which the caller destroys.
  *
- * With several devices, a scene is laid out on each, and the rays of a cast go to whichever device is free. The device
- * that casts a ray changes no answer. A small probe kernel tests the arithmetic of each device, once in the life of the
- * process for each lane width.
+ * With several devices a scene is laid out on each, and the rays of a cast go to whichever device is free. Answers do
+ * not depend on which device cast a ray. A small kernel probes the arithmetic of each OpenCL device, once in the life
+ * of the process for each lane width: building it may take seconds. Any thread may call.
  *
  * Errors:
  * - SLAB_NO_DEVICE: no device matches.
- * - SLAB_UNSUPPORTED: a device does not round to nearest, or an operation of the probe gave a wrong result. The message
- *   quotes the result.
- * - SLAB_INVALID_ARGUMENT: a list has an empty entry or names a device twice.
+ * - SLAB_INVALID_ARGUMENT: an option is out of range, or a list has an empty entry or names a device twice.
+ * - SLAB_UNSUPPORTED: a device does not round to nearest, or an operation of the probe gave a wrong result, which the
+ *   message quotes.
+ * - SLAB_UNSUPPORTED: SLAB_LAYOUT_WIDE on a card by CUDA, or a lane_width whose instruction set the processor or the
+ *   library lacks.
  * - SLAB_BUILD_FAILED: the driver could not build a kernel. */
 SLAB_API slab_status slab_context_create(const slab_context_options *options, slab_context **context);
-/** Closes the devices when no scene uses them any more. Accepts NULL. */
+/** Releases a context. Its devices close once no scene, program or slab_host_alloc memory uses it any more. */
 SLAB_API void slab_context_destroy(slab_context *context);
-/** Describes the device of a context; of several devices the first, which slab_pairs uses. It sets denormals and
- * exact_divide where the device reports them and the probe did not find otherwise. */
+/** Describes the device of a context, or the first of several, which slab_pairs and slab_rays_write use. Its denormals
+ * and exact_divide are 1 where the device reports them and the probe did not find otherwise. Any thread may call. */
 SLAB_API slab_status slab_context_device(const slab_context *context, slab_device_info *info);
-/** Takes `size` bytes of host memory that the context's devices copy from and to directly, for rays, skips and results.
+/** Allocates `size` bytes of host memory that the context's devices copy from and to directly, for rays, results and
+ * arrays of options.
+ * - memory: receives the address; slab_host_free releases it. The bytes are not initialised.
  *
  * It is pinned memory of the first device that copies. Where no device copies, or the system refuses, it is ordinary
- * memory that begins at a cache line. It may be used for anything, and its bytes have any value. Pinned memory is
- * scarce, and takes longer to get than to fill: keep it from cast to cast. It holds the context until slab_host_free.
- * Several threads may call at once.
- *
- * Errors:
- * - SLAB_INVALID_ARGUMENT: context or memory is NULL.
- * - SLAB_INVALID_STATE: after a fork.
- * - SLAB_OUT_OF_MEMORY. */
+ * memory that begins at a cache line. Pinned memory is scarce, and takes longer to get than to fill: keep it from cast
+ * to cast. It keeps the context alive. Several threads may call at once. SLAB_INVALID_STATE: after a fork. */
 SLAB_API slab_status slab_host_alloc(slab_context *, size_t size, void **memory);
-/** Gives back memory that slab_host_alloc gave for this context, once no cast uses it. Accepts NULL as memory.
- * SLAB_INVALID_ARGUMENT: the context gave no such memory. */
+/** Frees memory that slab_host_alloc gave for this context, once no cast uses it. memory may be NULL. Several threads
+ * may call at once, and it works after a fork. SLAB_INVALID_ARGUMENT: the context gave no such memory. */
 SLAB_API slab_status slab_host_free(slab_context *, void *memory);
-/** Describes all devices of a context, in the order in which they were named ("all": the order of slab_devices). Writes
- * at most `capacity` entries (list may be NULL with capacity 0) and the number of devices to *count. */
+/** Describes all devices of a context, in the order in which they were named ("all": the order of slab_devices).
+ * - list: receives at most `capacity` entries; NULL with capacity 0.
+ * - count: receives the number of devices.
+ *
+ * Any thread may call. */
 SLAB_API slab_status slab_context_devices(const slab_context *context, slab_device_info *list, size_t capacity,
                                           size_t *count);
 
@@ -247,306 +266,334 @@ SLAB_API slab_status slab_context_devices(const slab_context *context, slab_devi
 /** @defgroup scenes Scenes
  * @{ */
 
-/** Triangles over shared vertices. Vertex i is the three floats at byte i * vertex_stride of `vertices`, or the three
- * doubles of `vertices64`. A stride of 0 is that of vertices without gaps; a smaller one is refused. Triangle i has the
- * vertices indices[3i .. 3i+2]; with indices NULL, the vertices 3i .. 3i+2 (a soup). */
+/** Triangles over shared vertices. Vertex i is three floats at byte i * vertex_stride of `vertices`, or three doubles
+ * of `vertices64`: one of both is given. Triangle i has the vertices indices[3i .. 3i+2]. With indices NULL it has the
+ * vertices 3i .. 3i+2 (a soup). */
 typedef struct slab_mesh {
-  const float *vertices;    /**< x, y and z of each vertex; NULL where vertices64 has them */
-  size_t vertex_stride;     /**< bytes from vertex to vertex; 0: 12, of doubles 24 */
-  uint32_t vertex_count;    /**< how many vertices there are */
-  const uint32_t *indices;  /**< three a triangle; NULL: a soup */
-  uint32_t triangle_count;  /**< how many triangles there are */
-  const double *vertices64; /**< x, y and z of each vertex in double (slab_scene_origin); NULL: vertices has them */
+  const float *vertices; /**< x, y and z of each vertex; NULL where vertices64 is given */
+  size_t vertex_stride;  /**< bytes from vertex to vertex, any number from 12 on (vertices64: from 24 on); 0: no gaps */
+  uint32_t vertex_count; /**< number of vertices */
+  const uint32_t *indices;  /**< three for each triangle; NULL: a soup */
+  uint32_t triangle_count;  /**< number of triangles */
+  const double *vertices64; /**< the same in double (slab_scene_origin); NULL where vertices is given */
 } slab_mesh;
 
-/** How a geometry is added. */
+/** How a geometry, or the instances of a call, are added. */
 typedef struct slab_geometry_options {
-  uint32_t mask;     /**< rays whose mask has a bit in common see this geometry; 0: all bits */
-  int skip_invalid;  /**< non-zero: drops primitives that would be refused; ids keep the input's numbering */
-  uint32_t *skipped; /**< receives the number of dropped primitives; may be NULL */
-  uint32_t world;    /**< that the geometry, or all instances of the call, belong to: 1 to the scene's number of worlds;
-                        0: to all of them */
-  const uint32_t *worlds; /**< slab_scene_add_instances: n entries, each the world of one instance, 0 for all; world
-                             must be 0 then. NULL: all have `world` */
+  uint32_t mask;     /**< rays whose mask has a bit in common see them; 0: all bits */
+  int skip_invalid;  /**< non-zero: drops primitives that would be refused. Others keep their numbers, so ids match the
+                        caller's array */
+  uint32_t *skipped; /**< receives the number of primitives that were dropped; may be NULL */
+  uint32_t world;    /**< the world of the geometry, or of all instances of the call (slab_scene_set_worlds): 1 to the
+                        scene's number of worlds; 0: it is in all worlds */
+  const uint32_t *worlds; /**< slab_scene_add_instances only: n entries, each the world of one instance, 0 for all
+                             worlds; `world` must be 0 then. NULL: all have `world` */
 } slab_geometry_options;
 
-/** Makes an empty scene, which the caller destroys. */
+/** Makes an empty scene on a context. The caller destroys *scene. Any thread may call. */
 SLAB_API slab_status slab_scene_create(slab_context *context, slab_scene **scene);
-/** Frees a scene on host and devices. Accepts NULL. */
+/** Frees a scene on host and devices. A model stays until the scenes that have instances of it are gone. */
 SLAB_API void slab_scene_destroy(slab_scene *scene);
 
-/** Most worlds of a scene. */
+/** The maximum number of worlds in a scene. */
 #define SLAB_WORLDS 1048576u
-/** Declares how many worlds a scene has: copies of a place, each with geometries of its own, over geometries that
- * belong to all. A scene has no worlds at first.
+/** Declares how many worlds a scene has: copies of a simulation, each with geometries of its own, that share the
+ * geometries of world 0. A scene has no worlds at first; 0 takes them away again.
  *
  * Worlds are numbered from 1. slab_geometry_options.world says which world a geometry belongs to; `worlds` of
  * slab_cast_options and slab_point_options says which each ray or point is in. A ray of world w sees the geometries of
- * w and those that belong to all. It has the answer of a scene that holds these alone, but with the ids of this scene.
- * Casts see the worlds after the next slab_scene_commit. One thread at a time may build a scene.
+ * w and those of world 0. It has the answer of a scene that holds only these, except that ids are this scene's. Casts
+ * see the change after the next slab_scene_commit.
  *
  * Errors:
- * - SLAB_INVALID_ARGUMENT: there are more than SLAB_WORLDS, or a geometry belongs to a world that would be gone.
- * - SLAB_INVALID_STATE: the scene is a model of another one; models have no worlds.
- * - SLAB_OUT_OF_MEMORY. */
+ * - SLAB_INVALID_ARGUMENT: `worlds` is above SLAB_WORLDS, or below the world of a geometry or instance.
+ * - SLAB_INVALID_STATE: the scene is a model of another one; models have no worlds. */
 SLAB_API slab_status slab_scene_set_worlds(slab_scene *, uint32_t worlds);
 
 /** @defgroup adding Adding geometry
  * @ingroup scenes
- * Each call adds one geometry of n primitives (0 allowed, at most 2^32 - 16 in the scene) and copies them. It writes
- * the id of the geometry to *geometry (may be NULL); ids count from 0 in the order of adding. Casts see a geometry
- * after the next slab_scene_commit.
+ * Each call copies n primitives as one geometry.
+ * - array: n values of the kind's struct; NULL with n 0.
+ * - geometry (may be NULL): receives the geometry's id. Ids count from 0 in the order of adding.
  *
- * SLAB_INVALID_ARGUMENT names the first refused primitive by index, with its value. These are refused:
+ * Casts see a geometry after the next slab_scene_commit. A scene has at most 2^32 - 16 primitives, and as many ids.
+ * SLAB_INVALID_ARGUMENT: the message names the first primitive that is refused, by index and with its value. These are
+ * refused, or with skip_invalid dropped:
  * - planes with a zero or non-finite normal or a non-finite offset
  * - spheres with a non-finite centre or a negative or non-finite radius
  * - oriented boxes with axes not orthonormal within 1e-5, a non-finite centre or a negative or non-finite half size
- * - spheres and oriented boxes with a centre, radius or size beyond 2^60
+ * - spheres and oriented boxes with a centre, radius or half size beyond 2^60
  * - triangles with a vertex that is NaN, infinite or beyond 2^60, or with an index out of range. Vertices that no
  *   triangle uses may have any value.
  *
- * Inverted or NaN boxes are not refused: they are never hit.
+ * Inverted and NaN boxes are not refused: they are never hit. Other errors:
+ * - SLAB_INVALID_ARGUMENT: the scene would have too many primitives or ids, or does not have the world.
+ * - SLAB_INVALID_STATE: the scene is a model of another one, which gets no more geometries.
  * @{ */
-/** Adds planes. */
+/** Adds n planes as one geometry. */
 SLAB_API slab_status slab_scene_add_planes(slab_scene *, const slab_plane *, uint32_t n, const slab_geometry_options *,
                                            uint32_t *geometry);
-/** Adds spheres. */
+/** Adds n spheres as one geometry. */
 SLAB_API slab_status slab_scene_add_spheres(slab_scene *, const slab_sphere *, uint32_t n,
                                             const slab_geometry_options *, uint32_t *geometry);
-/** Adds axis-aligned boxes. */
+/** Adds n axis-aligned boxes as one geometry. */
 SLAB_API slab_status slab_scene_add_boxes(slab_scene *, const slab_box *, uint32_t n, const slab_geometry_options *,
                                           uint32_t *geometry);
-/** Adds oriented boxes. */
+/** Adds n oriented boxes as one geometry. */
 SLAB_API slab_status slab_scene_add_obbs(slab_scene *, const slab_obb *, uint32_t n, const slab_geometry_options *,
                                          uint32_t *geometry);
-/** Adds triangles. */
+/** Adds the triangles of a mesh as one geometry, from floats or doubles. */
 SLAB_API slab_status slab_scene_add_mesh(slab_scene *, const slab_mesh *, const slab_geometry_options *,
                                          uint32_t *geometry);
 /** @} */
 
 /** @name Changing geometry
- * Each call replaces all n primitives of a geometry by as many of the same kind; ids stay. Primitives are refused by
- * the same rules as when added. Where the geometry was added with skip_invalid they are dropped instead. Its mask
- * stays. After a refusal the scene is as it was. Casts see the change after the next slab_scene_commit.
+ * `geometry` is an id that adding gave; for instances, the one that slab_scene_add_instances gave. Casts see a change
+ * after the next slab_scene_commit. After an error the scene is as it was. All calls here have these errors:
+ * - SLAB_INVALID_ARGUMENT: the scene does not have the geometry, it is removed, or it is of another kind.
+ * - SLAB_INVALID_ARGUMENT: the number of primitives or instances is not the geometry's.
+ * - SLAB_INVALID_ARGUMENT: a primitive is refused as when it is added. With skip_invalid at the adding, it is dropped
+ *   instead.
  *
- * A mesh whose indices are NULL keeps those of the geometry, and needs as many vertices as they are for: the fastest
- * update. With indices of its own it may have any number of vertices.
- *
- * SLAB_INVALID_ARGUMENT: the geometry is not one of the scene's, is removed, or has another kind or count of
- * primitives.
+ * The first five calls replace all n primitives of a geometry by as many. The ids, mask and world stay. A mesh has as
+ * many triangles as before. With indices NULL it keeps the geometry's indices, and has as many vertices as before: the
+ * fastest update. (An indexed mesh does not become a soup so.) With indices of its own it may have any number of
+ * vertices.
  * @{ */
-/** Replaces planes. */
+/** Replaces all planes of a geometry. */
 SLAB_API slab_status slab_scene_update_planes(slab_scene *, uint32_t geometry, const slab_plane *, uint32_t n);
-/** Replaces spheres. */
+/** Replaces all spheres of a geometry. */
 SLAB_API slab_status slab_scene_update_spheres(slab_scene *, uint32_t geometry, const slab_sphere *, uint32_t n);
-/** Replaces axis-aligned boxes. */
+/** Replaces all axis-aligned boxes of a geometry. */
 SLAB_API slab_status slab_scene_update_boxes(slab_scene *, uint32_t geometry, const slab_box *, uint32_t n);
-/** Replaces oriented boxes. */
+/** Replaces all oriented boxes of a geometry. */
 SLAB_API slab_status slab_scene_update_obbs(slab_scene *, uint32_t geometry, const slab_obb *, uint32_t n);
-/** Replaces triangles. */
+/** Replaces all triangles of a geometry, from floats or doubles. */
 SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
 /** Replaces n planes of a geometry, from number `first` on; the others stay. n = 0 changes nothing.
  *
- * Where a few ranges are all that has changed since the last commit, the next commit takes time for these alone. It
- * writes these primitives and the bounds above them. That holds on the processor, with a BVH without instances or
- * worlds, and with few primitives in the ranges. Else the commit does the same as after an update of all. The host then
- * holds the geometry three times.
+ * The next commit takes time only for these, and for the bounds above them, where all of this holds. Else it does the
+ * same as after an update of all.
+ * - Ranges are all that has changed since the last commit, and they have few of the scene's primitives.
+ * - The scene is on the processor, with a BVH, and has neither instances nor worlds.
  *
- * SLAB_INVALID_ARGUMENT as above, and where the range is not the geometry's. It names a refused primitive by its index
- * in the array. */
+ * From the first such commit on the host holds the geometry three times.
+ *
+ * SLAB_INVALID_ARGUMENT: also where the range exceeds the geometry. A refused primitive is named by its index in the
+ * array. */
 SLAB_API slab_status slab_scene_update_some_planes(slab_scene *, uint32_t geometry, uint32_t first, const slab_plane *,
                                                    uint32_t n);
-/** The same of spheres. */
+/** Replaces n spheres, as slab_scene_update_some_planes does planes. */
 SLAB_API slab_status slab_scene_update_some_spheres(slab_scene *, uint32_t geometry, uint32_t first,
                                                     const slab_sphere *, uint32_t n);
-/** The same of axis-aligned boxes. */
+/** Replaces n axis-aligned boxes, as slab_scene_update_some_planes does planes. */
 SLAB_API slab_status slab_scene_update_some_boxes(slab_scene *, uint32_t geometry, uint32_t first, const slab_box *,
                                                   uint32_t n);
-/** The same of oriented boxes. */
+/** Replaces n oriented boxes, as slab_scene_update_some_planes does planes. */
 SLAB_API slab_status slab_scene_update_some_obbs(slab_scene *, uint32_t geometry, uint32_t first, const slab_obb *,
                                                  uint32_t n);
-/** The same of a mesh's vertices, each three floats; indices stay. A mesh without indices has three a triangle. A
- * vertex that some triangle has is refused as in an update of all, also where the mesh was added with skip_invalid. So
- * is a vertex of a dropped triangle, unless all its vertices are in the range: the scene does not keep the others. */
+/** Replaces n vertices of a mesh, each three floats, from number `first` on; the indices stay. Corner k of triangle i
+ * of a soup is vertex 3i + k. All else is as for slab_scene_update_some_planes. Also SLAB_INVALID_ARGUMENT, even where
+ * the mesh was added with skip_invalid:
+ * - A vertex is NaN, infinite or beyond 2^60, and a triangle uses it.
+ * - A vertex belongs to a triangle that was dropped, and the range lacks another vertex of that triangle. The scene
+ *   does not keep the vertices of dropped triangles. */
 SLAB_API slab_status slab_scene_update_some_vertices(slab_scene *, uint32_t geometry, uint32_t first,
                                                      const float *vertices, uint32_t n);
-/** Places a model n times: a committed scene of the same context. The model may have instances itself, on at most 4
- * levels.
- * - transforms: n affine maps from the model's space to the scene's, each 12 floats, the rows of a 3x4 matrix. They are
- *   copied.
- * - options: its mask applies beside those of the model's geometries; skip_invalid does not apply.
- * - geometry (NULL: not wanted): receives the first id of the first instance.
+/** Places a model n times: a committed scene of the same context. The model may have instances itself, nested up to a
+ * depth of SLAB_LEVELS.
+ * - transforms: n affine maps from the model's space to the scene's, 12 floats each: the rows of a 3x4 matrix.
+ * - options: mask and worlds. A ray sees a primitive where its mask has a bit in common with each instance's and with
+ *   the geometry's. skip_invalid does not apply.
+ * - geometry (may be NULL): receives the first id of the first instance, which other calls take for all n.
  *
  * An instance takes as many consecutive geometry ids as the model has. A hit on instance i, geometry g of the model and
- * primitive p has geometry *geometry + i * (ids of the model) + g and primitive p. The model's geometries are what they
- * were at this scene's commit. The scene retains the model, so its creator may destroy it. The model gets no more
- * geometries. No other thread may change the model during this call.
+ * primitive p has geometry *geometry + i * (ids of the model) + g and primitive p. Casts see the model as it was at
+ * this scene's last commit. The scene keeps the model alive, so the caller may destroy it. From now on no geometry can
+ * be added to the model; its geometries can be changed. No other thread may change the model during this call.
  *
  * Errors, after which the scene is as it was:
- * - SLAB_INVALID_STATE: the model, or a geometry that was added to it, is not committed.
- * - SLAB_INVALID_ARGUMENT names the model: it is of another context, contains this scene or is on too many levels.
- * - SLAB_INVALID_ARGUMENT names the first transform that is not finite, is singular, or scales by more than 2^60 or
- *   less than 2^-60. A transform that is too skew is refused too: for its matrix A, the norm || |A| |A^-1| || of the
- *   largest row is above 4096. Each rule holds for the transform by itself and with any instance in the model.
+ * - SLAB_INVALID_STATE: the model is not committed, or has had a geometry added since.
+ * - SLAB_INVALID_STATE: the scene itself is a model.
+ * - SLAB_INVALID_ARGUMENT: the model is of another context, has worlds, contains this scene or is nested too deep.
+ * - SLAB_INVALID_ARGUMENT: a transform is not finite, is singular, or scales by more than 2^60 or less than 2^-60. The
+ *   message names the first one.
+ * - SLAB_INVALID_ARGUMENT: a transform is too skew: for its matrix A, the largest row sum of |A| |A^-1| is above 4096.
+ *   Both rules hold for the transform by itself and with any instance in the model.
  * - SLAB_INVALID_ARGUMENT: there would be more than 2^32 - 16 ids. */
 SLAB_API slab_status slab_scene_add_instances(slab_scene *, slab_scene *model, const float *transforms, uint32_t n,
                                               const slab_geometry_options *options, uint32_t *geometry);
-/** Replaces the transforms of n instances, all those of one call of slab_scene_add_instances; geometry: the id that the
- * call gave. Casts see them after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
+/** Replaces the transforms of all n instances of one call of slab_scene_add_instances.
+ * - geometry: the id that the call gave.
+ * - transforms: n times 12 floats, refused as there. */
 SLAB_API slab_status slab_scene_update_instances(slab_scene *, uint32_t geometry, const float *transforms, uint32_t n);
-/** Replaces the transforms of n instances of a geometry, transforms[i] that of instance indices[i]. Where an index is
- * there twice, the last one counts. In a scene with worlds the next commit then takes time only for the worlds that
- * have moved. SLAB_INVALID_ARGUMENT as above, and where the geometry does not have an index, which the message names.
- */
+/** Replaces the transforms of n of a geometry's instances: transforms[i] becomes that of instance indices[i]. If an
+ * index appears twice, its last transform counts. In a scene with worlds the next commit then takes time only for the
+ * worlds in which something moved. SLAB_INVALID_ARGUMENT: also where the geometry has no such instance; the message
+ * names the index. */
 SLAB_API slab_status slab_scene_update_some_instances(slab_scene *, uint32_t geometry, const uint32_t *indices,
                                                       const float *transforms, uint32_t n);
-/** Replaces the transforms of all instances of `count` calls of slab_scene_add_instances. Where one is refused none is
- * moved.
+/** Replaces the transforms of all instances of `count` calls of slab_scene_add_instances, or of none after an error.
  * - geometries: the ids that these calls gave, each once.
- * - transforms: n, of all their instances, in the order of geometries.
+ * - transforms: n times 12 floats, n being the number of all these instances, in the order of geometries.
  *
- * SLAB_INVALID_ARGUMENT names the index in geometries, and the transform among those of that geometry. */
+ * SLAB_INVALID_ARGUMENT: the message names the index in geometries, and the transform among those of that geometry. */
 SLAB_API slab_status slab_scene_move_instances(slab_scene *, const uint32_t *geometries, uint32_t count,
                                                const float *transforms, uint32_t n);
-/** Disables a geometry (enabled 0), or enables it again. No ray sees a disabled geometry, whatever its mask. Its
- * primitives can be updated meanwhile. Casts see it after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above.
- */
+/** Disables a geometry, or all instances of a call (enabled 0), or enables it again (not 0). No ray or point sees a
+ * disabled geometry, whatever its mask. Its primitives can be updated meanwhile. */
 SLAB_API slab_status slab_scene_enable(slab_scene *, uint32_t geometry, int enabled);
-/** Removes a geometry for ever. Its id is not used again, and others keep theirs. Casts see it after the next
- * slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
+/** Removes a geometry, or all instances of a call, permanently. Its ids are not used again, and others keep theirs. */
 SLAB_API slab_status slab_scene_remove(slab_scene *, uint32_t geometry);
 /** @} */
 
 /** @name Ids of instances
- * By the last commit. Any thread may call them, also while another one builds. Both read n entries and write n, which
- * the caller owns; n may be 0 (arrays may then be NULL).
+ * These calls translate ids as of the last commit. Any thread may call them, also while another one builds.
+ * - n: the number of ids and of paths; with 0 the arrays may be NULL.
  *
- * Errors:
+ * Errors, after which nothing is written:
  * - SLAB_INVALID_STATE: before commit.
- * - SLAB_INVALID_ARGUMENT: names the first entry that the scene does not have. Nothing is written then.
+ * - SLAB_INVALID_ARGUMENT: the scene does not have an entry; the message names the first one.
  * @{ */
-/** Most instances that stand in each other. */
+/** The maximum depth to which instances nest. */
 #define SLAB_LEVELS 4
-/** Where a geometry of a hit stands: from the scene through its models, the scene's own instances first. Members of
- * levels that are not there are 0. */
+/** The instances that lead from the scene down to a geometry. Entry 0 of both arrays is an instance of the scene
+ * itself, entry k one in the model of entry k - 1. Entries from `levels` on are 0. */
 typedef struct slab_path {
-  uint32_t geometry;               /**< its id in the last model; where levels is 0, in the scene */
-  uint32_t levels;                 /**< instances that it stands in */
-  uint32_t instances[SLAB_LEVELS]; /**< of each level the id that slab_scene_add_instances gave them */
-  uint32_t index[SLAB_LEVELS];     /**< of each level which of these instances it is */
+  uint32_t geometry;               /**< its id in the last model; in the scene where levels is 0 */
+  uint32_t levels;                 /**< number of instances on the way down: the depth */
+  uint32_t instances[SLAB_LEVELS]; /**< the ids that slab_scene_add_instances gave, in that scene or model */
+  uint32_t index[SLAB_LEVELS];     /**< the instance's number among those of that call */
 } slab_path;
-/** Says where the geometries with these ids, which hits have, stand. The primitive of a hit is the same in its model.
- * For SLAB_MISS and SLAB_INVALID the path has that geometry and no levels. A geometry that is removed is refused. */
+/** Writes the path of each geometry id, such as hits have. A hit's primitive has the same number in its model. For
+ * SLAB_MISS and SLAB_INVALID the path has that geometry and no levels. A removed geometry is refused. */
 SLAB_API slab_status slab_scene_paths(const slab_scene *, const uint32_t *geometries, size_t n, slab_path *paths);
-/** Does the reverse: writes the ids that geometries have in the scene.
+/** Does the reverse: writes the id in the scene of each path.
  *
- * An instance takes consecutive ids. A path with levels 1 and geometry 0 gives its first id, and slab_scene_stats of
- * its model gives their number. The geometry may be any of the last model, also one of its instances. */
+ * An instance takes consecutive ids. A path with levels 1 and geometry 0 gives its first id;
+ * slab_scene_stats.geometries of its model is their number. The geometry may be any of the last model, also one of its
+ * instances. */
 SLAB_API slab_status slab_scene_path_ids(const slab_scene *, const slab_path *paths, size_t n, uint32_t *geometries);
 /** @} */
 
-/** The build quality of the BVH.
- * - FAST builds 2 to 2.5 times as fast as DEFAULT, for scenes that change. Rays take 1.05 to 1.5 times as long, so it
- *   pays for up to about three rays per primitive.
- * - HIGH builds in 1.5 to 4 times the time of DEFAULT; rays take 0.9 to 1 of theirs.
- * - FLAT has no BVH: every primitive is tested.
- * - DEFAULT is FLAT where primitives are few: 8 on GPUs, 24 to 128 by their kind on OpenCL's CPU devices. On the
- *   processor it has a BVH. With up to 192 boxes, 32 spheres or oriented boxes, or 64 triangles it also has the arrays
- *   of FLAT, for rays that are faster with them. */
+/** The build quality of the BVH. Times are against those with DEFAULT.
+ * - FAST, for scenes that change: a build takes 0.4 to 0.5 of the time, rays take 1.05 to 1.5 times as long. It pays
+ *   for up to about three rays per primitive.
+ * - HIGH: a build takes 1.5 to 4 times as long, rays take 0.9 to 1 of the time.
+ * - FLAT: no BVH, every primitive is tested.
+ * - DEFAULT: as FLAT where primitives are few: 8 on GPUs, 24 to 128 by their kind on OpenCL's CPU devices. On the
+ *   processor there is a BVH. With up to 192 boxes, 32 spheres or oriented boxes, or 64 triangles there are also the
+ *   arrays of FLAT, for rays that are faster with them. */
 typedef enum slab_tree { SLAB_TREE_DEFAULT, SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB_TREE_HIGH } slab_tree;
 
 /** How a commit uses the BVH of the last one. A refit gives its nodes new bounds. It takes a fraction of the time of a
  * build, and rays take longer the more the scene has changed in shape.
- * - AUTO refits until the cost that rays can expect (sah_cost) passes 1.3 of its value after the last build, and then
- *   builds. Where only ranges have moved, some of their primitives go to other leaves before that.
+ * - AUTO refits until sah_cost, the expected work of a ray, is above 1.3 times its value after the last build; then it
+ *   builds. Where only ranges have moved, it first moves some of their primitives to better leaves.
  * - REFIT refits at any cost.
  * - REBUILD builds.
  *
  * AUTO and REFIT also build where the BVH does not hold the scene:
  * - a geometry was added
  * - a box became finite that was infinite in x or y, or the reverse
- * - a primitive was disabled or never hit at the last build, and is there now */
+ * - a primitive can be hit that was disabled or never hit at the last build */
 typedef enum slab_update { SLAB_UPDATE_AUTO, SLAB_UPDATE_REFIT, SLAB_UPDATE_REBUILD } slab_update;
 
-/** How a scene is laid out. It never changes an answer, only the speed. */
+/** How a scene is laid out. It changes only the speed, no answer. */
 typedef struct slab_build_options {
-  slab_tree tree;     /**< of a BVH that is built */
-  slab_update update; /**< of a scene that was committed before */
+  slab_tree tree;     /**< quality of a BVH that is built */
+  slab_update update; /**< how the last commit's BVH is used; ignored at the first commit */
 } slab_build_options;
 
-/** Lays the scene out on the device. A committed scene can be cast on, and be changed and committed again. An empty
- * scene is valid: every ray misses it.
+/** Lays the scene out on the device, so that it can be cast on. Later it may be changed and committed again. An empty
+ * scene is valid: every ray misses it. The call blocks until the layout is done.
  *
  * Other threads may cast meanwhile. Casts that begin before the commit has succeeded answer the last one to their end,
- * later casts this one. After a failure casts go on answering the last one, and the changes wait for the next commit. A
- * scene without changes is not committed again, unless by SLAB_UPDATE_REBUILD. Options change no answer, only the
- * speed. Two states of a scene that changes are in memory at once.
+ * later casts this one. After a failure casts go on answering the last one, and the changes wait for the next commit.
+ * Where neither the scene nor a model has changed, the call returns at once, except with SLAB_UPDATE_REBUILD. A scene
+ * that changes takes the memory of two states.
  *
  * An array that is larger than one allocation of the device is split over several buffers, at most four for primitives
  * and four for nodes.
  *
  * Errors:
- * - SLAB_OUT_OF_MEMORY: these buffers do not hold the array. The message names the bytes needed.
- * - SLAB_INVALID_STATE: a model has changed so that its instances stand on too many levels. Or a transform with one of
- *   the model's own would be refused. */
+ * - SLAB_OUT_OF_MEMORY: also where four buffers cannot hold an array. The message names the bytes needed.
+ * - SLAB_INVALID_STATE: a model has changed so that instances nest too deep, or that a product of transforms would be
+ *   refused.
+ * - SLAB_INVALID_ARGUMENT: an option is out of range. At the first commit also: geometry is refused, counted from the
+ *   origin that is now known. */
 SLAB_API slab_status slab_scene_commit(slab_scene *, const slab_build_options *);
 
-/** The contents of a scene, and the memory that they take. Primitives are counted as added, dropped ones included. */
+/** The contents of a scene at its last commit, and the memory that they take. Primitives are counted as added: dropped
+ * ones are included, those of models are not. */
 typedef struct slab_scene_stats {
-  uint32_t geometries;    /**< ids given so far, those of removed ones included */
-  uint64_t planes;        /**< of all geometries but removed ones */
-  uint64_t spheres;       /**< of all geometries but removed ones */
-  uint64_t boxes;         /**< of all geometries but removed ones */
-  uint64_t obbs;          /**< of all geometries but removed ones */
-  uint64_t triangles;     /**< of all geometries but removed ones */
-  float lower[3];         /**< union of all finite bounds that are enabled; lower > upper when there are none */
-  float upper[3];         /**< its other end */
+  uint32_t geometries; /**< number of ids given so far, those of instances and removed geometries included */
+  uint64_t planes;     /**< of all geometries that are not removed */
+  uint64_t spheres;    /**< of all geometries that are not removed */
+  uint64_t boxes;      /**< of all geometries that are not removed */
+  uint64_t obbs;       /**< of all geometries that are not removed */
+  uint64_t triangles;  /**< of all geometries that are not removed */
+  float lower[3]; /**< minimum of the finite bounds of all geometries that are not disabled; lower > upper when there
+                     are none. Counted from `origin` */
+  float upper[3]; /**< maximum of the same, counted from `origin` */
   uint64_t host_bytes;    /**< memory of the host */
   uint64_t device_bytes;  /**< memory of all devices together */
-  uint32_t tree_depth;    /**< levels of the BVH; 0: flat */
-  double sah_cost;        /**< expected work of a ray, by the surface area heuristic; 0: flat */
-  double node_occupancy;  /**< used share of the BVH's places for children; 0: flat */
-  double block_occupancy; /**< used share of the BVH's places for primitives; 0: flat */
+  uint32_t tree_depth;    /**< depth of the BVH; 0: none */
+  double sah_cost;        /**< expected work of a ray, by the surface area heuristic; 0: no BVH */
+  double node_occupancy;  /**< share of the BVH's places for children that are used, 0 to 1; 0: no BVH */
+  double block_occupancy; /**< share of the BVH's places for primitives that are used, 0 to 1; 0: no BVH */
   double build_seconds;   /**< seconds that the last commit took */
-  double origin[3]; /**< where the scene's floats count from (slab_scene_origin). lower and upper count from there */
+  double origin[3];       /**< where the scene's floats count from (slab_scene_origin) */
 } slab_scene_stats;
 
-/** Says what a scene holds and what memory it takes. SLAB_INVALID_STATE: before commit. */
+/** Reports what a scene holds and what memory it takes, as of its last commit. Any thread may call, also while another
+ * one builds. SLAB_INVALID_STATE: before commit. */
 SLAB_API slab_status slab_scene_info(const slab_scene *, slab_scene_stats *);
 
-/** Serializes a committed scene to `*size` bytes, for other processes and machines of the same byte order.
+/** Serializes a committed scene, for other processes and for machines of the same byte order.
+ * - bytes: receives the scene; aligned to 8, as memory of malloc is; NULL with capacity 0.
+ * - capacity: bytes that `bytes` has space for; 0 only writes *size and returns SLAB_OK.
+ * - size: receives the number of bytes needed.
  *
- * The bytes hold the scene's models as its commit saw them, and its BVH where that is SLAB_LAYOUT_WIDE. Casts on the
+ * The bytes hold the scene's models as its commit saw them, each once, and the BVH of SLAB_LAYOUT_WIDE. Casts on the
  * scene that slab_scene_unpack makes of them give the same bits. Equal scenes give equal bytes. Other versions of the
- * library may refuse them. bytes must be aligned to 8, as memory of malloc is. capacity 0 (bytes may then be NULL)
- * writes *size alone.
+ * library may refuse them. Any thread may call, also while another one builds.
  *
- * A forked child cannot commit its parent's scenes, so there the call also packs the changes that wait for a commit.
- * The bytes then hold no BVH. They hold none there either where a driver has it.
+ * A forked child cannot commit its parent's scenes, so there the call also packs changes that wait for a commit. It
+ * then packs no BVH. It packs none either where a driver holds the BVH, which the child cannot read.
  *
  * Errors:
  * - SLAB_CAPACITY: capacity is too small. *size is complete, bytes are untouched.
  * - SLAB_INVALID_STATE: before commit. */
 SLAB_API slab_status slab_scene_pack(const slab_scene *, void *bytes, size_t capacity, size_t *size);
-/** Makes a committed scene on this context from packed bytes. The caller destroys it. The bytes (aligned to 8) are
- * copied, not kept.
+/** Makes a committed scene on this context from packed bytes.
+ * - bytes: `size` bytes of slab_scene_pack, aligned to 8. They are copied.
+ * - scene: receives the scene, which the caller destroys.
  *
- * Bytes that were forged on purpose, checksum included, may give wrong answers, but no cast accesses memory outside its
- * own. A BVH is built again where the bytes lack it, where it has another layout than this context's, or where the
- * scene has instances. The scene alone retains its models. build_seconds of slab_scene_info is the time that unpacking
- * took.
+ * Bytes that were forged on purpose, checksum included, may give wrong answers, but no cast reads or writes memory
+ * outside the scene's. The BVH is built again where the bytes have none, where this context has another layout, or
+ * where the scene has instances. Only the new scene has its models; the caller gets none. build_seconds of
+ * slab_scene_info is the time that unpacking took.
  *
- * SLAB_INVALID_ARGUMENT: the bytes are not a packed scene of this version, are incomplete, or fail the checksum. */
+ * SLAB_INVALID_ARGUMENT: the bytes are not a packed scene of this version, are incomplete, damaged or not aligned. */
 SLAB_API slab_status slab_scene_unpack(slab_context *, const void *bytes, size_t size, slab_scene **scene);
 
 /** @} */
 
 /** @defgroup doubles Coordinates in double
- * Geometry and rays far from zero. A scene has an origin in double, and keeps floats that count from there. So it holds
- * millimetres where it is below some 16 km in size, wherever it lies. docs/contract.md says what is rounded where.
+ * Geometry and rays far from zero. A scene has an origin in double, and keeps floats that count from there. So it
+ * resolves millimetres where it is below some 16 km in size, wherever it lies. docs/contract.md says what is rounded
+ * where.
  *
- * All coordinates that calls take and give are those of the world, floats too. Rays that a device's own buffers hold
- * count from the scene's origin. Each struct has the members of its float sibling, in the same order.
+ * Coordinates count from zero in every call, in floats too, with these exceptions. They count from the scene's origin:
+ * - rays, shapes and results in a device's buffers (slabcast_cl.h, slabcast_cuda.h), and rays of kernels
+ *   (slabcast_device.h)
+ * - the bounds in slab_scene_stats
+ *
+ * The floats of a set of rays count from slab_rays.offset.
+ *
+ * Structs have the members of those in float, in the same order. slab_hit64, slab_short_hit64 and slab_closest_point64
+ * differ: see there.
  * @{ */
 
 /** slab_plane in double. */
@@ -574,25 +621,25 @@ typedef struct slab_obb64 {
   double axes[3][3];   /**< a row for each axis */
 } slab_obb64;
 
-/** slab_ray in double. A coordinate of the origin beyond 2^58 makes it invalid, and so does a direction whose largest
- * component is beyond 2^960 or below 2^-960. */
+/** slab_ray in double. It is also invalid where a coordinate of the origin is beyond 2^58, or where the largest
+ * component of the direction is beyond 2^960 or below 2^-960. */
 typedef struct slab_ray64 {
   double origin[3];    /**< where t is 0 */
-  double t_min;        /**< the range's begin; may be -inf */
+  double t_min;        /**< start of the range; may be negative or -inf */
   double direction[3]; /**< of any length but 0 */
-  double t_max;        /**< the range's end; may be +inf */
+  double t_max;        /**< end of the range; may be +inf */
 } slab_ray64;
 
-/** slab_hit of a ray in double. */
+/** slab_hit of a ray in double. Hits are sorted by (order, geometry, primitive). */
 typedef struct slab_hit64 {
-  double t;           /**< ray parameter, in lengths of the direction; within the ray's range. A miss has +inf */
+  double t;           /**< ray parameter, in lengths of the direction; within the ray's range; +inf on a miss */
   float normal[3];    /**< as in slab_hit */
   float u;            /**< as in slab_hit */
   float v;            /**< as in slab_hit */
   uint32_t primitive; /**< as in slab_hit */
   uint32_t geometry;  /**< as in slab_hit */
-  float order;        /**< t of the ray as it was cast, in float. Hits are in the order of (order, geometry, primitive),
-                         also where two have the same t. slab_cast_options.after takes it as its t */
+  float order; /**< t of the float ray that was cast in the ray's place. Two hits may have the same t and not the same
+                  order. slab_cast_options.after takes it as its t */
 } slab_hit64;
 
 /** slab_short_hit of a ray in double. */
@@ -601,7 +648,7 @@ typedef struct slab_short_hit64 {
   uint32_t primitive; /**< as in slab_hit */
   uint32_t geometry;  /**< as in slab_hit */
   float order;        /**< as in slab_hit64 */
-  uint32_t zero;      /**< 0 */
+  uint32_t zero;      /**< always 0 */
 } slab_short_hit64;
 
 /** slab_interval of a ray in double. */
@@ -612,165 +659,179 @@ typedef struct slab_interval64 {
   uint32_t geometry;  /**< as in slab_hit */
 } slab_interval64;
 
-/** Gives a scene its origin before its first commit: three finite doubles of at most 2^58.
+/** Gives a scene its origin, before its first commit.
+ * - origin: three finite doubles of at most 2^58 in magnitude.
  *
- * Without this call the first commit takes the middle of all geometry that was added in double, each coordinate rounded
- * to float. Where no geometry was, it is 0. The origin never changes after that.
+ * Without this call the first commit takes the middle of the bounds of all geometry that was added in double, each
+ * coordinate rounded to float; without such geometry 0. The origin never changes after that.
  *
- * Geometry in double is kept as it is until the origin is known, and is then rounded to float once: each coordinate
- * less the origin's. Where the origin is not 0, geometry in float is taken so too. Instances keep their matrix in
- * float. The matrix puts the model's own origin at some place; that place less the scene's origin is rounded once. One
- * thread at a time may build a scene.
+ * Geometry in double is kept as it is until the origin is known. Then each coordinate less the origin's is rounded to
+ * float once, also that of geometry in float. Instances keep the matrix in float. Where it puts the model's own origin
+ * is computed in double, less the scene's origin, and rounded once.
  *
  * Errors:
  * - SLAB_INVALID_ARGUMENT: a coordinate is not finite or too large.
- * - SLAB_INVALID_STATE: the scene has an origin.
- * - SLAB_OUT_OF_MEMORY. */
+ * - SLAB_INVALID_ARGUMENT: geometry that was added before is refused, counted from this origin.
+ * - SLAB_INVALID_STATE: the scene has an origin already. */
 SLAB_API slab_status slab_scene_origin(slab_scene *, const double origin[3]);
 
 /** @name Adding and changing in double
- * The calls without 64 in their names state all other facts. A value that float does not hold, after the origin is
- * taken from it, is refused as infinite.
+ * The same calls as without 64 in their names, which state everything else. Meshes in double are slab_mesh.vertices64.
+ *
+ * A value is refused where it is beyond float, or by the usual rules, after the origin is subtracted. As long as the
+ * origin is not known, the call checks values as they are. slab_scene_origin or the first commit checks them again.
  * @{ */
-/** Adds planes. */
+/** Adds n planes as one geometry. */
 SLAB_API slab_status slab_scene_add_planes64(slab_scene *, const slab_plane64 *, uint32_t n,
                                              const slab_geometry_options *, uint32_t *geometry);
-/** Adds spheres. */
+/** Adds n spheres as one geometry. */
 SLAB_API slab_status slab_scene_add_spheres64(slab_scene *, const slab_sphere64 *, uint32_t n,
                                               const slab_geometry_options *, uint32_t *geometry);
-/** Adds axis-aligned boxes. */
+/** Adds n axis-aligned boxes as one geometry. */
 SLAB_API slab_status slab_scene_add_boxes64(slab_scene *, const slab_box64 *, uint32_t n, const slab_geometry_options *,
                                             uint32_t *geometry);
-/** Adds oriented boxes. */
+/** Adds n oriented boxes as one geometry. */
 SLAB_API slab_status slab_scene_add_obbs64(slab_scene *, const slab_obb64 *, uint32_t n, const slab_geometry_options *,
                                            uint32_t *geometry);
-/** Replaces planes. */
+/** Replaces all planes of a geometry. */
 SLAB_API slab_status slab_scene_update_planes64(slab_scene *, uint32_t geometry, const slab_plane64 *, uint32_t n);
-/** Replaces spheres. */
+/** Replaces all spheres of a geometry. */
 SLAB_API slab_status slab_scene_update_spheres64(slab_scene *, uint32_t geometry, const slab_sphere64 *, uint32_t n);
-/** Replaces axis-aligned boxes. */
+/** Replaces all axis-aligned boxes of a geometry. */
 SLAB_API slab_status slab_scene_update_boxes64(slab_scene *, uint32_t geometry, const slab_box64 *, uint32_t n);
-/** Replaces oriented boxes. */
+/** Replaces all oriented boxes of a geometry. */
 SLAB_API slab_status slab_scene_update_obbs64(slab_scene *, uint32_t geometry, const slab_obb64 *, uint32_t n);
-/** Replaces some planes. */
+/** Replaces n planes from number `first` on. */
 SLAB_API slab_status slab_scene_update_some_planes64(slab_scene *, uint32_t geometry, uint32_t first,
                                                      const slab_plane64 *, uint32_t n);
-/** Replaces some spheres. */
+/** Replaces n spheres from number `first` on. */
 SLAB_API slab_status slab_scene_update_some_spheres64(slab_scene *, uint32_t geometry, uint32_t first,
                                                       const slab_sphere64 *, uint32_t n);
-/** Replaces some axis-aligned boxes. */
+/** Replaces n axis-aligned boxes from number `first` on. */
 SLAB_API slab_status slab_scene_update_some_boxes64(slab_scene *, uint32_t geometry, uint32_t first, const slab_box64 *,
                                                     uint32_t n);
-/** Replaces some oriented boxes. */
+/** Replaces n oriented boxes from number `first` on. */
 SLAB_API slab_status slab_scene_update_some_obbs64(slab_scene *, uint32_t geometry, uint32_t first, const slab_obb64 *,
                                                    uint32_t n);
-/** Replaces some vertices of a mesh, each three doubles. */
+/** Replaces n vertices of a mesh, each three doubles, from number `first` on. */
 SLAB_API slab_status slab_scene_update_some_vertices64(slab_scene *, uint32_t geometry, uint32_t first,
                                                        const double *vertices, uint32_t n);
-/** Places a model n times, by 12 doubles each. */
+/** Places a model n times, by transforms of 12 doubles each. */
 SLAB_API slab_status slab_scene_add_instances64(slab_scene *, slab_scene *model, const double *transforms, uint32_t n,
                                                 const slab_geometry_options *options, uint32_t *geometry);
-/** Replaces the transforms of n instances. */
+/** Replaces the transforms of all n instances of a call. */
 SLAB_API slab_status slab_scene_update_instances64(slab_scene *, uint32_t geometry, const double *transforms,
                                                    uint32_t n);
-/** Replaces the transforms of some instances. */
+/** Replaces the transforms of n of a geometry's instances. */
 SLAB_API slab_status slab_scene_update_some_instances64(slab_scene *, uint32_t geometry, const uint32_t *indices,
                                                         const double *transforms, uint32_t n);
-/** Replaces the transforms of all instances of `count` geometries. */
+/** Replaces the transforms of all instances of `count` calls. */
 SLAB_API slab_status slab_scene_move_instances64(slab_scene *, const uint32_t *geometries, uint32_t count,
                                                  const double *transforms, uint32_t n);
 /** @} */
 
-/** The bytes of one result of a query of rays in double (slab_source.rays64). It is a double, slab_hit64,
- * slab_short_hit64, slab_interval64, or the type of slab_result_size; for SLAB_ALL one hit. 0 for a value that is no
- * query. */
+/** Returns the bytes of one result for rays in double (slab_source.rays64); for SLAB_ALL of one hit.
+ * - SLAB_CLOSEST, SLAB_ALL: slab_hit64
+ * - SLAB_DISTANCE: double
+ * - SLAB_NEAREST: slab_short_hit64
+ * - SLAB_INTERVAL: slab_interval64
+ * - others: as slab_result_size, which is 0 for a value that is no query */
 SLAB_API size_t slab_result_size64(slab_query);
-/** The segment from a to b, as slab_segment. */
+/** Returns the segment from a to b in double, as slab_segment does. */
 SLAB_API slab_ray64 slab_segment64(const double a[3], const double b[3]);
 /** @} */
 
 /** @defgroup casts Casts
- * Casts from host memory to host memory. The calls block. When a call returns nothing of it is in flight.
- * - n may have any size including 0 (arrays may then be NULL).
+ * Casts from host memory to host memory. The calls block: when a call returns, nothing of it is in flight.
+ * - n: the number of rays, any size. With 0 the arrays may be NULL.
  * - rays: n rays.
- * - results: n results, owned by the caller. They must not overlap the rays.
+ * - results: space for n results. They must not overlap the rays.
  *
- * On a CPU device no copies are made. On other devices rays and results are copied while other rays are cast.
+ * A CPU device reads and writes these arrays in place (but see slab_context_options.copy). For other devices rays and
+ * results are copied while other rays are cast. Several threads may cast on one scene at once, from the same rays, into
+ * results of their own. slabcast_types.h says what a miss and an invalid ray get.
  *
  * Errors:
  * - SLAB_INVALID_STATE: before commit.
- * - SLAB_BUILD_FAILED: with the build log.
- * - SLAB_CANCELLED: results of rays that were not done are unspecified.
- * - SLAB_DEVICE_FAILED: likewise. The message names the device and how many rays were done.
+ * - SLAB_INVALID_ARGUMENT: an option is refused (slab_cast_options), of an array by index.
+ * - SLAB_UNSUPPORTED: `after` with float rays, in a scene whose origin is not 0.
+ * - SLAB_BUILD_FAILED: the driver could not build a kernel. The message has the log.
+ * - SLAB_CANCELLED: progress returned non-zero. Results of rays that were not done are unspecified.
+ * - SLAB_DEVICE_FAILED: likewise unspecified. The message names the device and how many rays were done.
  * @{ */
 
-/** Called on the casting thread while launches are in flight. A non-zero return cancels the cast: launches in flight
- * end, and no more are made. */
+/** A callback of casts, point queries and checks, on the calling thread, while launches are in flight. A non-zero
+ * return cancels the call: launches in flight end, and no more are made. */
 typedef int slab_progress(void *user, uint64_t rays_done, uint64_t rays_total);
 
-/** The options of every cast. */
+/** The options of every cast. Arrays have n entries, one for each ray. */
 typedef struct slab_cast_options {
-  uint32_t mask;                 /**< geometries whose mask has no bit in common are not seen; 0: all bits */
-  const slab_primitive_id *skip; /**< n entries; entry i names the plane or triangle that ray i does not see (the
-                                    surface it leaves); SLAB_MISS skips nothing; NULL: none */
-  slab_cull cull;                /**< crossings that are dropped */
-  int face_forward;              /**< non-zero: turns normals against the ray */
-  slab_progress *progress;       /**< NULL: none */
+  uint32_t mask;                 /**< the ray sees geometries whose mask has a bit in common; 0: all bits */
+  const slab_primitive_id *skip; /**< entry i: a plane or triangle that ray i does not see, such as the one it leaves.
+                                    SLAB_MISS or another kind of primitive skips nothing. NULL: none */
+  slab_cull cull;                /**< which crossings are dropped; not for slab_interval_of */
+  int face_forward;              /**< non-zero: turns normals against the ray's direction */
+  slab_progress *progress;       /**< called while the cast runs; NULL: none */
   void *user;                    /**< passed to progress */
   uint64_t *invalid;             /**< receives the number of invalid rays; NULL: not wanted */
-  slab_edges edges;              /**< who owns the edges of triangles */
-  uint32_t max_hits;     /**< slab_all: the first hits of a ray that are listed, at most; 0: all. Other queries do not
-                            use it */
-  const uint32_t *masks; /**< n entries, each the mask of one ray. Ray i sees a geometry where masks[i] and its mask
-                            have a common bit, and nothing where masks[i] is 0. mask must be 0 then. NULL: none */
-  const slab_short_hit *after; /**< n entries: ray i is given what follows after[i] by (t, geometry, primitive), in t as
-                                  hits report it; t_min stays what it is. {-INFINITY, SLAB_MISS, SLAB_MISS} is before
-                                  all hits; nothing follows a miss. Not for slab_interval_of, which refuses it; a t that
-                                  is NaN is refused. NULL: none */
-  const uint32_t *worlds; /**< n entries, each the world that one ray is in; 0: in none, it sees what belongs to all. A
-                             world that the scene does not have is refused. NULL: all are 0 */
+  slab_edges edges;              /**< which triangles a ray hits at an edge */
+  uint32_t max_hits; /**< slab_all: lists at most the first max_hits hits of a ray; 0: all. Other queries ignore it */
+  const uint32_t *masks; /**< entry i is the mask of ray i, in place of `mask`, which must be 0 then. A ray with 0 sees
+                            nothing. NULL: none */
+  const slab_short_hit *after; /**< ray i gets only hits that follow after[i] in the order (t, geometry, primitive), t
+                                  as results report it. So closest is the next hit, and count and any are about what
+                                  follows. {-INFINITY, SLAB_MISS, SLAB_MISS} precedes all hits; nothing follows a miss.
+                                  Refused: with slab_interval_of, and a t that is NaN. NULL: none */
+  const uint32_t *worlds; /**< entry i is the world of ray i. 0: it sees only geometries of world 0. A world that the
+                             scene does not have is refused. NULL: all are 0 */
 } slab_cast_options;
 
-/** The bytes of one result of a query; for SLAB_ALL of one hit; 0 for a value that is no query. */
+/** Returns the bytes of one result of a query: sizeof of the type that slab_query names; for SLAB_ALL of one hit. 0 for
+ * a value that is no query. */
 SLAB_API size_t slab_result_size(slab_query);
 
-/** SLAB_CLOSEST: the first hit of each ray, with its normal. */
+/** Writes the first hit of each ray, with its normal (SLAB_CLOSEST). */
 SLAB_API slab_status slab_closest(slab_scene *, const slab_ray *rays, size_t n, slab_hit *hits,
                                   const slab_cast_options *);
-/** SLAB_DISTANCE: t of the first hit alone; +inf on a miss. */
+/** Writes only t of the first hit of each ray; +inf on a miss (SLAB_DISTANCE). */
 SLAB_API slab_status slab_distance(slab_scene *, const slab_ray *rays, size_t n, float *t, const slab_cast_options *);
-/** SLAB_NEAREST: the first hit without normal, u and v. */
+/** Writes the first hit of each ray without normal, u and v (SLAB_NEAREST). */
 SLAB_API slab_status slab_nearest(slab_scene *, const slab_ray *rays, size_t n, slab_short_hit *hits,
                                   const slab_cast_options *);
-/** SLAB_ANY: 1 where the ray hits anything, else 0. */
+/** Writes 1 where a ray hits anything, else 0 (SLAB_ANY). */
 SLAB_API slab_status slab_any(slab_scene *, const slab_ray *rays, size_t n, uint8_t *occluded,
                               const slab_cast_options *);
-/** SLAB_COUNT: how many primitives the ray hits. */
+/** Writes how many primitives each ray hits (SLAB_COUNT). */
 SLAB_API slab_status slab_count(slab_scene *, const slab_ray *rays, size_t n, uint32_t *counts,
                                 const slab_cast_options *);
-/** SLAB_INTERVAL: intersects solids, not surfaces: from inside, enter = t_min. For planes and triangles enter = leave =
- * t. A segment wholly inside a solid has an interval although it hits no surface. */
+/** Writes the part of each ray inside the first solid (SLAB_INTERVAL). It sees solids, not surfaces: from inside, enter
+ * = t_min. So a segment wholly inside a solid has an interval although it hits no surface. */
 SLAB_API slab_status slab_interval_of(slab_scene *, const slab_ray *rays, size_t n, slab_interval *intervals,
                                       const slab_cast_options *);
-/** SLAB_ALL: all hits of each ray. The hits of ray i are hits[offsets[i] .. offsets[i+1]-1].
+/** Writes all hits of each ray (SLAB_ALL). The hits of ray i are hits[offsets[i] .. offsets[i+1]-1].
  * - offsets: n + 1 entries.
- * - capacity: hits that `hits` has room for. 0 writes offsets and *required alone and returns SLAB_OK.
- * - required (may be NULL): receives offsets[n].
+ * - hits: space for `capacity` hits; NULL with capacity 0.
+ * - capacity: 0 only writes offsets and *required, and returns SLAB_OK.
+ * - required (may be NULL): receives offsets[n], also on SLAB_CAPACITY.
  *
  * With max_hits a ray has at most that many: the first of all its hits by (t, geometry, primitive), with the same bits.
  *
- * With capacity > 0 hits are listed while they are counted. Memory of the library's own, about 512 MiB at most, keeps
- * them until their places are known. A device keeps up to 64 MiB of it for later casts. Rays whose hits do not fit
- * there are counted and then cast again. Progress then counts 2 n rays: each ray once when its hits are counted and
- * once when they are listed, mostly both at once.
+ * With capacity > 0 hits are listed while they are counted. The library keeps them, in about 512 MiB at most, until
+ * their places are known. Each device keeps up to 64 MiB of that for later casts. Rays whose hits do not fit are cast
+ * again. Progress counts n rays with capacity 0. Else it counts 2 n: each ray once when its hits are counted and once
+ * when they are listed.
  *
  * SLAB_CAPACITY: capacity > 0 is less than the number of hits. offsets are complete, hits are untouched. */
 SLAB_API slab_status slab_all(slab_scene *, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                               uint64_t capacity, uint64_t *required, const slab_cast_options *);
 
-/** Intersects ray i with shape i, without a scene. Writes n (below 2^32 - 2) intervals; primitive = i and geometry = 0
- * where hit. shapes: n values of the struct of `kind` (slab_triangle for triangles). A shape that a scene would refuse
- * is refused by index. */
+/** Intersects ray i with shape i, without a scene, on the context's first device. Edges are half open.
+ * - kind: the kind of all shapes.
+ * - shapes: n values of the struct of `kind` (slab_triangle for triangles).
+ * - n: below 2^32 - 2.
+ * - intervals: n; where hit, primitive = i and geometry = 0.
+ *
+ * Any thread may call. SLAB_INVALID_ARGUMENT: also a shape that a scene would refuse; the message names its index. */
 SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray *rays, const void *shapes, size_t n,
                                 slab_interval *intervals);
 
@@ -778,13 +839,13 @@ SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray 
 
 /** @defgroup sets Sets of rays
  * Rays that a formula makes: of cameras, of a sensor's beams, from points into directions, from points to points. A set
- * is a description of some hundred bytes and the caller's tables, and its rays need not be stored. docs/contract.md has
- * the formulas: devices make the same bits.
+ * is a description of some hundred bytes, plus tables of the caller's; its rays need not be stored. docs/contract.md
+ * has the formulas. All devices compute the same bits.
  *
- * The rays of a set come in rows: ray r * columns + c is that of row r and column c.
+ * Ray r * columns + c of a set is in row r and column c.
  * @{ */
 
-/** A pinhole camera. */
+/** A pinhole camera. Its vectors need not have unit length or right angles. slab_camera_look_at makes one. */
 typedef struct slab_camera {
   float origin[3];  /**< where it is */
   float forward[3]; /**< where it looks; its length is the distance of the image plane */
@@ -792,211 +853,236 @@ typedef struct slab_camera {
   float up[3];      /**< upwards, half as long as the image plane is high */
 } slab_camera;
 
-/** Terms of a fisheye's polynomials. */
+/** Number of coefficients of a fisheye's polynomials. */
 #define SLAB_FISHEYE_TERMS 8
 
-/** A set of rays. The functions below fill it in; ranges and tables may be changed then. Tables are floats without gaps
- * and are read by each call: the caller keeps them until it returns. */
+/** A set of rays. The functions below make it; then the range, normals and offset may be set.
+ *
+ * Cameras (pinhole, orthographic, fisheye) use `camera`; rows and columns are those of the image. Other kinds use the
+ * tables of_rows and of_columns. Tables are floats without gaps. Each call that takes the set reads them: the caller
+ * keeps them until it returns.
+ *
+ * In a fisheye, a pixel at x, y (-1 to 1, right and up) has u = x * across, v = y * along and s = u * u + v * v. The
+ * ray's direction is cosine(s) * forward + sine(s) * (u * right + v * up). sine and cosine are polynomials with these
+ * coefficients, the constant first. */
 typedef struct slab_rays {
   slab_rays_kind kind; /**< the formula */
-  uint32_t rows;       /**< of cameras pixels from the top, at most 2^24; else poses or points */
-  uint32_t columns;    /**< of cameras pixels from the left, at most 2^24; else beams, directions or points, at most
-                          2^31 */
-  float t_min;         /**< the range of every ray */
-  float t_max;         /**< the range's end */
-  slab_camera camera;  /**< of cameras; of a fisheye forward, right and up have unit length */
-  float across;        /**< of a fisheye: u at the right border of the image */
-  float along;         /**< of a fisheye: v at its upper border */
-  float limit;         /**< of a fisheye: pixels beyond u u + v v = limit have rays of an empty range */
-  float sine[SLAB_FISHEYE_TERMS];   /**< of a fisheye: its direction's part across, over its distance from the centre */
-  float cosine[SLAB_FISHEYE_TERMS]; /**< of a fisheye: its direction's part forward; both polynomials of u u + v v */
-  const float *of_rows;    /**< beams: rows times 12, the poses as transforms of instances are (3 x 4); directions and
-                              pairs: rows times 3, the points that rays begin at */
-  const float *normals;    /**< directions: rows times 3, unit normals: directions stand in the frame of their row's
-                              (x and y across it, z along it); NULL: they are the world's */
+  uint32_t rows;       /**< cameras: rows of pixels from the top, at most 2^24; others: poses or points */
+  uint32_t columns;   /**< cameras: pixels of a row from the left, at most 2^24; others: beams, directions or points, at
+                         most 2^31 */
+  float t_min;        /**< start of every ray's range; not NaN */
+  float t_max;        /**< end of every ray's range; not NaN */
+  slab_camera camera; /**< cameras only; for a fisheye forward, right and up have unit length */
+  float across;       /**< fisheye: u at the right border of the image */
+  float along;        /**< fisheye: v at the upper border */
+  float limit;        /**< fisheye: pixels with s above it have rays of an empty range, which miss */
+  float sine[SLAB_FISHEYE_TERMS];   /**< fisheye: coefficients of sine(s) */
+  float cosine[SLAB_FISHEYE_TERMS]; /**< fisheye: coefficients of cosine(s) */
+  const float *of_rows; /**< beams: rows times 12, each pose a 3x4 matrix as the transforms of instances are; directions
+                           and pairs: rows times 3, the points where rays start */
+  const float *normals; /**< directions: rows times 3, a unit normal for each point. z of a direction is then along the
+                           normal, x and y across it (docs/contract.md has the axes). NULL: directions are in world
+                           space. Other kinds: NULL */
   const float *of_columns; /**< beams: columns times 6, origin and direction in the sensor's frame; directions: columns
-                              times 3; pairs: columns times 3, the points that rays go to */
+                              times 3, of any length but 0; pairs: columns times 3, the points where rays end */
   double offset[3]; /**< where the camera's origin, the places of poses and the points count from, finite; 0: from zero.
-                       So a camera or a sensor far from zero keeps its digits: it stands at 0, and this is its place */
+                       So a camera far from zero loses no digits: its origin is 0, and this is its place */
 } slab_rays;
 
-/** One ray for each pixel of an image, those of slab_camera_ray: the range is [0, inf). */
+/** Returns a set with one ray for each pixel of an image: the rays of slab_camera_ray, range [0, inf). The camera is
+ * copied. As all six functions here, it checks nothing: calls that take the set refuse a wrong one. */
 SLAB_API slab_rays slab_rays_pinhole(const slab_camera *, uint32_t width, uint32_t height);
-/** The same with parallel rays: each pixel's begins at its place in the plane of the camera's origin, right and up, and
- * has the direction `forward`. */
+/** Returns a set with one parallel ray for each pixel, range [0, inf). A ray starts at its pixel's place in the plane
+ * through the camera's origin along right and up. Its direction is `forward`. */
 SLAB_API slab_rays slab_rays_orthographic(const slab_camera *, uint32_t width, uint32_t height);
-/** A lens that sees a whole angle of `degrees` in the circle that touches the shorter sides of the image. degrees:
- * above 0 and at most 360. Calls refuse the set of another angle.
+/** Returns a set with one ray for each pixel of a fisheye lens, range [0, inf). The angle from the axis is proportional
+ * to the distance from the centre (equidistant).
+ * - camera: only the directions of its vectors count.
+ * - degrees: the whole angle across the circle in the middle whose diameter is the image's shorter side. Above 0, at
+ *   most 360.
  *
- * The angle from its axis is proportional to the distance from the centre (equidistant). Only the directions of the
- * camera's vectors count. Directions have unit length but for 5e-6 (to 180 degrees 1e-7). */
+ * Directions have unit length within 5e-6; up to 180 degrees within 1e-7. */
 SLAB_API slab_rays slab_rays_fisheye(const slab_camera *, uint32_t width, uint32_t height, float degrees);
-/** A sensor's beams, `beams` times 6 floats, from each of its poses, `poses` times 12. Spinning sensors have a pose for
- * each firing. The range is [0, inf). */
+/** Returns a set with each of a sensor's beams from each of its poses, range [0, inf).
+ * - pose: `poses` times 12 floats, one pose for each row. Spinning sensors have a pose for each firing.
+ * - beam: `beams` times 6 floats, one beam for each column.
+ *
+ * The tables are not copied. */
 SLAB_API slab_rays slab_rays_beams(const float *pose, uint32_t poses, const float *beam, uint32_t beams);
-/** From each of `points` points into each of `directions` directions: skies, suns, hemispheres. The range is [0, inf).
- */
+/** Returns a set with a ray from each point into each direction, range [0, inf): skies, suns, hemispheres.
+ * - point: `points` times 3 floats, one for each row.
+ * - direction: `directions` times 3 floats, one for each column.
+ *
+ * The tables are not copied. For directions about a surface's normal set `normals` afterwards. */
 SLAB_API slab_rays slab_rays_directions(const float *point, uint32_t points, const float *direction,
                                         uint32_t directions);
-/** slab_segment from each point of `from` to each of `to`. */
+/** Returns a set with slab_segment from each point of `from` (rows) to each point of `to` (columns). Both have 3 floats
+ * for each point and are not copied. */
 SLAB_API slab_rays slab_rays_pairs(const float *from, uint32_t from_count, const float *to, uint32_t to_count);
 
 /** @name Tables for sets
- * Angles are in degrees, up to 1e6 of either sign. Directions have unit length but for the rounding of each component.
- * Any thread may call.
+ * Functions that fill tables of the caller's. Angles are in degrees, at most 1e6 in magnitude. Directions have unit
+ * length, except for the rounding of each component. Any thread may call.
  *
- * SLAB_INVALID_ARGUMENT: an array is NULL although it is not empty, or an angle is NaN or larger.
+ * SLAB_INVALID_ARGUMENT: an array is NULL although it is not empty, or an angle is NaN or too large.
  * @{ */
 
-/** Writes beams from the sensor's origin, n times 6 floats: origin 0 and a direction of unit length. With elevation e
- * above the xy plane and azimuth a from x towards y, the direction is (cos e cos a, cos e sin a, sin e). */
+/** Writes n beams, 6 floats each: origin 0 and a direction of unit length. Beam i has elevation[i] above the xy plane
+ * and azimuth[i] from x towards y: with angles e and a, (cos e cos a, cos e sin a, sin e). */
 SLAB_API slab_status slab_beams(const float *elevation, const float *azimuth, size_t n, float *beams);
-/** Writes poses of a spinning sensor, n times 12 floats. Pose i is entry i of `pose`, turned by azimuth i about its own
- * z axis, from x towards y. The entries of `pose` are `stride` bytes apart; 0: there is one for all. */
+/** Writes n poses of a spinning sensor, 12 floats each. Pose i is entry i of `pose`, turned by azimuth[i] about its own
+ * z axis, from x towards y.
+ * - pose: poses of 12 floats, `stride` bytes apart; stride 0: one pose for all. */
 SLAB_API slab_status slab_spun_poses(const float *pose, size_t stride, const float *azimuth, size_t n, float *poses);
-/** Writes n directions over the half space z >= 0, n times 3 floats: a Fibonacci spiral.
+/** Writes n directions over the half space z >= 0, 3 floats each: a Fibonacci spiral.
+ * - cosine: 0: even over the solid angle. Direction i has z = 1 - s, with s = (i + 1/2) / n.
+ * - cosine: not 0: denser towards z, by the cosine, so that a plain mean weighs as irradiance does. z * z = 1 - s.
  *
- * Let s = (i + 1/2) / n. Direction i has z = 1 - s, which is even over the solid angle. Where `cosine` is not 0 it has
- * z z = 1 - s: by the cosine, so that mean values weigh as irradiance does. Its azimuth from x towards y is the
- * fraction of i times 0x9E3779B97F4A7C15 / 2^64, of a turn. */
+ * The azimuth of direction i, in turns from x towards y, is the fractional part of i * 0x9E3779B97F4A7C15 / 2^64. */
 SLAB_API slab_status slab_hemisphere(uint32_t n, int cosine, float *directions);
-/** Writes directions to the sun, n times 3 floats, with x to the east, y to the north and z up. With azimuth az from
+/** Writes n directions to the sun, 3 floats each, with x to the east, y to the north and z up. With azimuth az from
  * north towards east and altitude alt above the horizon, a direction is (sin az cos alt, cos az cos alt, sin alt). */
 SLAB_API slab_status slab_sun_directions(const float *azimuth, const float *altitude, size_t n, float *directions);
-/** The number of patches of a sky whose rows are divided into `parts`, 1 to 64: 144 parts parts + 1. 0 for other
- * numbers. */
+/** Returns the number of patches that slab_sky_patches writes: 144 * parts * parts + 1; 0 for parts beyond 1 to 64. */
 SLAB_API uint32_t slab_sky_patch_count(uint32_t parts);
-/** Writes the patches of a sky: Tregenza's 145 where parts is 1, Reinhart's 577 where it is 2, 2305 where it is 4.
- * - directions: 3 floats a patch, to its middle, with x to the east, y to the north and z up. Rows come from the
- *   horizon on, each from north towards east; the zenith comes last.
- * - weights (NULL: not wanted): solid angles, which sum up to 2 pi.
+/** Writes the patches of a sky: with parts 1 Tregenza's 145, with 2 Reinhart's 577, with 4 2305.
+ * - parts: into how many rows each of Tregenza's is divided, 1 to 64.
+ * - directions: 3 floats for each patch, to its middle, with x to the east, y to the north and z up. Rows go up from
+ *   the horizon, each from north towards east; the zenith comes last.
+ * - weights (may be NULL): a float for each patch, its solid angle; together 2 pi.
  *
- * SLAB_INVALID_ARGUMENT also where parts is another number. */
+ * Also SLAB_INVALID_ARGUMENT: parts is another number. */
 SLAB_API slab_status slab_sky_patches(uint32_t parts, float *directions, float *weights);
 /** @} */
 
-/** Writes n rays of a set, from ray `first` on. The context's first device makes them, on its threads. Any thread may
- * call.
+/** Writes n rays of a set, from ray `first` on. The context's first device computes them. Any thread may call.
+ * - rays: space for n rays.
  *
  * Errors:
- * - SLAB_INVALID_ARGUMENT: an argument is NULL.
- * - SLAB_INVALID_ARGUMENT: the set has no such kind, no rows or columns or too many, lacks a table, or has a range that
- *   is NaN.
- * - SLAB_INVALID_ARGUMENT: the set has fewer than first + n rays.
- * - SLAB_OUT_OF_MEMORY, SLAB_BUILD_FAILED, SLAB_DEVICE_FAILED. */
+ * - SLAB_INVALID_ARGUMENT: the set has no such kind, no rows or columns or too many, or fewer than first + n rays.
+ * - SLAB_INVALID_ARGUMENT: a table is missing, another kind has normals, or the offset is not finite.
+ * - SLAB_INVALID_ARGUMENT: an end of the range, or a fisheye's limit, is NaN (also where slab_rays_fisheye got another
+ *   angle).
+ * - SLAB_BUILD_FAILED: the driver could not build a kernel. */
 SLAB_API slab_status slab_rays_write(slab_context *, const slab_rays *, uint64_t first, size_t n, slab_ray *rays);
 /** @} */
 
 /** @defgroup sources Any source of rays
- * One call for all queries. Rays come from an array or from a set; each has a result, or rows of rays have sums.
+ * One call for all queries. Rays come from an array or from a set. Each ray has a result, or each row of rays has one.
  * @{ */
 
-/** Where rays come from: an array of either kind, or a set. All zero: no rays. */
+/** Where rays come from: one of `rays`, `set` and `rays64`; the others are NULL. All zero: no rays. */
 typedef struct slab_source {
-  const slab_ray *rays; /**< n rays; NULL: they are others */
-  const slab_rays *set; /**< n rays of it, from ray `first` on; NULL: they are of an array */
-  uint64_t first;       /**< of the set */
-  size_t n;             /**< the number of rays */
+  const slab_ray *rays; /**< n rays in float */
+  const slab_rays *set; /**< a set; its n rays from ray `first` on are cast */
+  uint64_t first;       /**< of the set only */
+  size_t n;             /**< number of rays */
   const slab_ray64
-      *rays64;          /**< n rays in double, whose results are those of slab_result_size64; NULL: they are others */
-  const void *reserved; /**< NULL: a place for points */
+      *rays64;          /**< n rays in double, whose results have the types of slab_result_size64; NULL: rays or set */
+  const void *reserved; /**< NULL; for later use */
 } slab_source;
 
-/** Sums over a row of rays. Invalid rays are in no sum. docs/contract.md says in which order t are added. */
+/** Sums over a row of rays. Invalid rays are in no sum. Each weight is rounded to a multiple of 2^-32. docs/contract.md
+ * says in which order t are added. */
 typedef struct slab_sum {
   double
-      open; /**< weights of the rays that hit nothing, in units of 2^-32, with no rounding of the sum but to double */
-  double blocked; /**< weights of the rays that hit something */
-  uint32_t rays;  /**< valid rays: the others of the row are invalid */
-  uint32_t hits;  /**< rays that hit something */
-  float least;    /**< the least t of all hits; +inf: there is none; NaN of SLAB_ANY, which has no t */
-  float mean;     /**< the mean t of all hits; +inf: there is none; NaN of SLAB_ANY */
+      open; /**< sum of the weights of the rays that hit nothing: computed exactly, and then rounded to double once */
+  double blocked; /**< the same of the rays that hit something */
+  uint32_t rays;  /**< number of valid rays */
+  uint32_t hits;  /**< number of rays that hit something */
+  float least;    /**< least t of the hits; +inf where there is none; NaN for SLAB_ANY, which has no t */
+  float mean;     /**< mean t of the hits, without weights; +inf where there is none; NaN for SLAB_ANY */
 } slab_sum;
 
-/** Where results go, and which they are. */
+/** Where results go, and in which form. */
 typedef struct slab_results {
-  void *memory;          /**< n results, or one a row; of SLAB_ALL room for `capacity` slab_hit */
-  size_t stride;         /**< bytes from a result to the next, at least its size; 0: they follow each other. 0 of
-                            SLAB_ALL */
-  uint64_t *offsets;     /**< SLAB_ALL only: n + 1, as of slab_all */
-  uint64_t capacity;     /**< SLAB_ALL only: hits that memory has room for; 0: offsets alone */
-  uint64_t required;     /**< SLAB_ALL only: becomes the number of hits */
-  slab_result_type type; /**< 0: a result for each ray */
-  uint32_t columns;      /**< of sums: rays of a row, at most 2^31; 0 of a set: its columns */
-  const float *weights;  /**< of SLAB_RESULT_SUMS: a weight for each column, none below 0, all together at most 2^31,
-                            rounded to units of 2^-32; NULL: each is 1 */
-  uint32_t bins;         /**< of SLAB_RESULT_HISTOGRAM: 1 to 4096 */
-  float t_from;          /**< of SLAB_RESULT_HISTOGRAM: where the first bin begins */
-  float t_to;            /**< of SLAB_RESULT_HISTOGRAM: where the last ends, finite and above t_from */
+  void *memory;          /**< space for n results, or for one for each row; for SLAB_ALL for `capacity` hits */
+  size_t stride;         /**< bytes from one result to the next, at least its size; 0: no gaps. For SLAB_ALL 0 */
+  uint64_t *offsets;     /**< SLAB_ALL only: n + 1 entries, as in slab_all */
+  uint64_t capacity;     /**< SLAB_ALL only: as in slab_all */
+  uint64_t required;     /**< output, SLAB_ALL only: receives the number of hits */
+  slab_result_type type; /**< the form; 0: a result for each ray */
+  uint32_t columns; /**< results of rows: rays of a row, 1 to 2^31; for a set 0 or its columns. Results of rays: 0 */
+  const float *weights; /**< SLAB_RESULT_SUMS: weights of the columns, 0 or more, at most 2^31 in all; NULL: 1 */
+  uint32_t bins;        /**< SLAB_RESULT_HISTOGRAM: number of bins, 1 to 4096 */
+  float t_from;         /**< SLAB_RESULT_HISTOGRAM: where the first bin begins */
+  float t_to;           /**< SLAB_RESULT_HISTOGRAM: where the last bin ends, finite and above t_from */
 } slab_results;
 
-/** Casts: any query, with the results, options and statuses of its own call (slab_closest and so on).
+/** Casts the rays of any source, for any query. Options, errors and threads are those of the query's own call
+ * (slab_closest and so on).
+ * - results: says where results go; only `required` is written in it.
  *
  * Rays of a set are made where they are cast, some hundred thousand at a time, with the bits that slab_rays_write
- * gives. No array of them is needed, and none goes over a bus. For sums, launches have 1024 rays at least, whatever the
- * context's launch_rays.
+ * gives. No array of them is needed or transferred. For results of rows a launch has at least 1024 rays, whatever
+ * launch_rays says.
  *
  * Also SLAB_INVALID_ARGUMENT:
- * - `query` is no slab_query, or source or results is NULL
- * - the source has both an array and a set, or a reserved place that is not NULL
- * - slab_rays_write would refuse the part of the set
- * - a stride is smaller than a result
- * - sums: a query that has none of the type, rays that are no whole rows, or columns that are not the set's
- * - sums: bad weights, bins or ends
- * - a weight, bins or columns where the type has none */
+ * - `query` is no slab_query
+ * - the source has more than one of rays, set and rays64, or `reserved` is not NULL
+ * - slab_rays_write would refuse that part of the set
+ * - a stride is smaller than a result, or not 0 for SLAB_ALL
+ * - the query does not have that form of results
+ * - results of rows: n (of a set also first) is not a multiple of the columns, or columns are not the set's
+ * - weights, bins or ends are refused
+ * - weights, bins or columns are given and the form does not use them
+ *
+ * Also SLAB_UNSUPPORTED: sums or histograms of t, for rays64, or for an array where the scene's origin is not 0. */
 SLAB_API slab_status slab_cast(slab_scene *, slab_query query, const slab_source *source, slab_results *results,
                                const slab_cast_options *);
 /** @} */
 
 /** @defgroup points Closest points
  * How far points are from surfaces, and where the closest point is. docs/contract.md says what each answer means.
+ * - points: n times 3 floats. A point with a coordinate that is not finite, or beyond 2^60, is invalid and finds
+ *   nothing.
+ * - results: space for n results.
  *
- * points: n times 3 floats. A point with a coordinate that is not finite, or beyond 2^60, is invalid and finds nothing.
- * Triangles without area are found, as segments or points, although no ray hits them. Solids are surfaces: inside of
- * one the distance is that to its surface. Inverted and NaN boxes, and primitives that were dropped, are not found.
+ * Solids are surfaces: inside of one the distance is that to its surface. Triangles without area are found, as segments
+ * or points, although no ray hits them. Inverted and NaN boxes, and primitives that were dropped, are not found.
  *
- * Statuses and threads are those of casts. Also:
- * - SLAB_INVALID_ARGUMENT: an array is NULL although n is not 0.
- * - SLAB_INVALID_ARGUMENT: a radius is NaN or below 0. The message names the index in radii.
- * - SLAB_INVALID_ARGUMENT: mask is given together with masks, or radius with radii.
- * - SLAB_UNSUPPORTED: the scene has an instance that is not rigid and uniformly scaled. The message names its geometry.
+ * Errors and threads are those of casts. Also:
+ * - SLAB_INVALID_ARGUMENT: a radius is NaN or negative. The message names the index in radii.
+ * - SLAB_INVALID_ARGUMENT: mask is not 0 and masks are given, or radius is not 0 and radii are given.
+ * - SLAB_UNSUPPORTED: an instance's transform is more than a rotation, reflection, one scale and a move, within 1e-5.
+ *   The message names its geometry.
  * @{ */
 
-/** The options of the queries of points. */
+/** The options of point queries. Arrays have n entries, one for each point. */
 typedef struct slab_point_options {
-  uint32_t mask;         /**< geometries whose mask has no bit in common are not seen; 0: all bits */
-  const uint32_t *masks; /**< n entries, each the mask of one point; 0 sees nothing. mask must be 0 then. NULL: none */
-  float radius;          /**< farther surfaces are not found; 0: there is no limit. For a radius of 0 use radii */
-  const float *radii;    /**< n entries, each the radius of one point: surfaces at that distance or nearer are found.
-                            radius must be 0 then. NULL: none */
-  slab_progress *progress; /**< NULL: none; it counts points */
+  uint32_t mask;         /**< the point sees geometries whose mask has a bit in common; 0: all bits */
+  const uint32_t *masks; /**< entry i is the mask of point i; 0 sees nothing. mask must be 0 then. NULL: none */
+  float radius; /**< only surfaces at that distance or nearer are found; 0: no limit. For a radius of 0 use radii */
+  const float *radii;      /**< entry i is the radius of point i; 0 is 0. radius must be 0 then. NULL: none */
+  slab_progress *progress; /**< called while the query runs, and counts points; NULL: none */
   void *user;              /**< passed to progress */
   uint64_t *invalid;       /**< receives the number of invalid points; NULL: not wanted */
-  const uint32_t *worlds;  /**< n entries, each the world that one point is in, as in slab_cast_options. NULL: all are
-                              0 */
+  const uint32_t *worlds;  /**< entry i is the world of point i, as in slab_cast_options. NULL: all are 0 */
 } slab_point_options;
 
-/** Bytes of one result of a query; 0 for a value that is none. */
+/** Returns the bytes of one result of a point query: sizeof of the type that slab_point_query names. 0 for a value that
+ * is no query. */
 SLAB_API size_t slab_point_result_size(slab_point_query);
 
-/** SLAB_CLOSEST_POINTS: the closest point of any surface to each point, n results. */
+/** Writes the closest point of any surface to each point (SLAB_CLOSEST_POINTS). */
 SLAB_API slab_status slab_closest_points(slab_scene *, const float *points, size_t n, slab_closest_point *results,
                                          const slab_point_options *);
-/** SLAB_CLOSEST_DISTANCES: the distances alone, with the same bits; +inf where nothing is found. */
+/** Writes only the distances, with the same bits; +inf where nothing is found (SLAB_CLOSEST_DISTANCES). */
 SLAB_API slab_status slab_closest_distances(slab_scene *, const float *points, size_t n, float *distances,
                                             const slab_point_options *);
-/** SLAB_POINTS_WITHIN: 1 where something is found within the radius, else 0. */
+/** Writes 1 where something is found within the radius, else 0 (SLAB_POINTS_WITHIN). Without a radius any surface is
+ * found. */
 SLAB_API slab_status slab_points_within(slab_scene *, const float *points, size_t n, uint8_t *within,
                                         const slab_point_options *);
 /** @} */
 
-/** slab_closest_point of a point in double. */
+/** slab_closest_point of a point in double. Here the point comes first. */
 typedef struct slab_closest_point64 {
   double point[3];    /**< the closest point */
-  float distance;     /**< as in slab_closest_point, and so are all that follow */
-  float u;            /**< triangle: weight of b; box and oriented box: the face */
-  float v;            /**< triangle: weight of c */
-  uint32_t feature;   /**< slab_feature */
+  float distance;     /**< as in slab_closest_point */
+  float u;            /**< as in slab_closest_point */
+  float v;            /**< as in slab_closest_point */
+  uint32_t feature;   /**< as in slab_closest_point */
   uint32_t primitive; /**< as in slab_hit */
   uint32_t geometry;  /**< as in slab_hit */
 } slab_closest_point64;
@@ -1004,152 +1090,162 @@ typedef struct slab_closest_point64 {
 /** @defgroup winding Inside or outside
  * How often surfaces surround points. docs/contract.md says what each answer means.
  *
- * A ray goes from the point along z. Each triangle that it leaves through, from behind, counts 1; each that it enters
- * through, from the front, counts -1. Each solid that holds the point counts 1, its border included. Planes count
- * nothing. So a mesh that is closed and faces outward counts 1 inside and 0 outside. Meshes that overlap or lie in each
- * other add up; a mesh that faces inward counts -1 inside. A point is inside of the union where the number is not 0,
- * and inside by parity where it is odd.
+ * A ray goes from the point along +z. Each triangle that it leaves through (from its back to its front) counts 1; each
+ * that it enters through counts -1. Each solid that holds the point counts 1, its border included. Planes count
+ * nothing.
+ * - A closed mesh that faces outward counts 1 inside and 0 outside. One that faces inward counts -1 inside.
+ * - Meshes that overlap or lie in each other add up.
+ * - A point is inside the union where the number is not 0, and inside by parity where it is odd.
  *
- * Signs are exact. For a closed mesh the answer is right for every point that is not on its surface, and does not
- * depend on the direction of the ray. A point on it has the answer of one beside it, against z. An open mesh has an
- * answer too, which depends on the direction.
+ * Signs are exact. For a closed mesh the answer is right for every point off its surface, and does not depend on the
+ * direction of the ray. A point on the surface has the answer of a point just beside it, moved towards -z. An open mesh
+ * has an answer too, which depends on the direction.
  * @{ */
 
-/** SLAB_WINDING: n whole numbers; 0 for an invalid point, as for closest points. An instance counts where its gate
- * holds the point. It counts as much as its model does for the point there: facing is the model's, mirrored or not.
+/** Writes a whole number for each point (SLAB_WINDING); 0 for an invalid point. Points, errors and threads are those of
+ * closest points.
  *
- * Points, statuses and threads are those of closest points, but any instances are taken. Also SLAB_INVALID_ARGUMENT: a
- * radius that is not 0, or radii. */
+ * All instances are allowed. An instance has a gate: a box around all that it shows. Outside its gate it counts 0.
+ * Inside, it counts what its model counts there, with the model's facing, also where the transform mirrors.
+ *
+ * Also SLAB_INVALID_ARGUMENT: a radius that is not 0, or radii. */
 SLAB_API slab_status slab_winding(slab_scene *, const float *points, size_t n, int32_t *windings,
                                   const slab_point_options *);
-/** SLAB_SIGNED_DISTANCES: n distances, with the bits of slab_closest_distances, and negative where the winding number
- * is not 0: the point is inside of the union.
+/** Writes a distance for each point (SLAB_SIGNED_DISTANCES): that of slab_closest_distances, negated where slab_winding
+ * is not 0, so inside the union.
  *
  * -inf: the point is inside, and nothing was found within the radius. A distance of 0 is +0. Where solids overlap, it
- * is the distance to the nearest surface, which may lie inside of another.
+ * is the distance to the nearest surface, which may lie inside another solid.
  *
- * Points, radii, instances, statuses and threads are those of closest points. Each point is queried twice, so progress
+ * Points, radii, instances, errors and threads are those of closest points. Each point is queried twice, so progress
  * counts 2 n points. The call takes 4 n bytes of memory meanwhile. */
 SLAB_API slab_status slab_signed_distances(slab_scene *, const float *points, size_t n, float *distances,
                                            const slab_point_options *);
-/** SLAB_WINDING_NUMBERS: n generalized winding numbers, also of meshes that are open or broken.
+/** Writes a generalized winding number for each point, also for meshes that are open or broken (SLAB_WINDING_NUMBERS).
  *
  * Where every mesh is closed by itself it is the whole number of slab_winding. Else each edge at which a mesh ends adds
  * a term, so that the number does not depend on the ray's direction (docs/contract.md). It is near 1 inside and near 0
- * outside; 1/2 is a usual border. It is off by 1e-5 at most, and by more right beside an edge at which a mesh ends.
+ * outside; 1/2 is a usual threshold. The error is at most 1e-5, except right beside an edge at which a mesh ends.
  *
- * Edges are the same where the bits of both vertices are. The first call after a commit finds the edges at which meshes
- * end, and keeps them: some 0.1 us for each triangle, and 2 us for each such edge. The more such edges there are, the
- * longer points take.
+ * Two edges are the same where the bits of both their vertices are. The first call after a commit finds the edges at
+ * which meshes end, and keeps them. That takes some 0.1 us for each triangle, and 2 us for each such edge. The more
+ * such edges there are, the longer points take.
  *
- * Also SLAB_UNSUPPORTED: an instance's model has an open mesh. SLAB_OUT_OF_MEMORY. All else is as for slab_winding. */
+ * All else is as for slab_winding. Also SLAB_UNSUPPORTED: an instance's model has an open mesh. */
 SLAB_API slab_status slab_winding_numbers(slab_scene *, const float *points, size_t n, float *numbers,
                                           const slab_point_options *);
 /** @} */
 
 /** @name Points in double
- * The calls without 64 in their names, for points of three doubles each. Each coordinate, less that of the scene's
- * origin (slab_scene_origin), is rounded to float once. A point beyond 2^60 then is invalid. The calls take 12 n bytes
- * of memory meanwhile.
+ * The same queries for points of three doubles each; those for floats state everything else. Each coordinate less that
+ * of the scene's origin (slab_scene_origin) is rounded to float once. The point is invalid where that is beyond 2^60.
+ * The calls take 12 n bytes of memory meanwhile.
  * @{ */
-/** SLAB_CLOSEST_POINTS. */
+/** Writes the closest point of any surface to each point. */
 SLAB_API slab_status slab_closest_points64(slab_scene *, const double *points, size_t n, slab_closest_point64 *results,
                                            const slab_point_options *);
-/** SLAB_CLOSEST_DISTANCES. */
+/** Writes only the distances. */
 SLAB_API slab_status slab_closest_distances64(slab_scene *, const double *points, size_t n, float *distances,
                                               const slab_point_options *);
-/** SLAB_POINTS_WITHIN. */
+/** Writes 1 where something is found within the radius, else 0. */
 SLAB_API slab_status slab_points_within64(slab_scene *, const double *points, size_t n, uint8_t *within,
                                           const slab_point_options *);
-/** SLAB_WINDING. */
+/** Writes a whole winding number for each point. */
 SLAB_API slab_status slab_winding64(slab_scene *, const double *points, size_t n, int32_t *windings,
                                     const slab_point_options *);
-/** SLAB_SIGNED_DISTANCES. */
+/** Writes a signed distance for each point, negative inside. */
 SLAB_API slab_status slab_signed_distances64(slab_scene *, const double *points, size_t n, float *distances,
                                              const slab_point_options *);
-/** SLAB_WINDING_NUMBERS. */
+/** Writes a generalized winding number for each point. */
 SLAB_API slab_status slab_winding_numbers64(slab_scene *, const double *points, size_t n, float *numbers,
                                             const slab_point_options *);
 /** @} */
 
 /** @defgroup programs Kernels of your own
- * Kernels that trace rays themselves, by the functions of slabcast_device.h.
+ * Kernels that trace rays themselves, by the functions of slabcast_device.h. Only on OpenCL devices and cards by CUDA.
  * @{ */
 
-/** A program of the caller's kernels, built for a scene. It retains the scene's context. */
+/** A program of the caller's kernels, built for a scene. It keeps the scene's context alive. */
 typedef struct slab_program slab_program;
 
-/** Builds a program: on OpenCL in OpenCL C 1.2; on a card by CUDA in CUDA C++, by NVIDIA's compiler NVRTC, which is
- * loaded then.
+/** Builds a program for the context's first device: in OpenCL C 1.2 on OpenCL. On a card by CUDA it is in CUDA C++, by
+ * NVIDIA's compiler NVRTC, which is loaded then.
  * - source: may include <slabcast_device.h> and <slabcast_types.h>, which need no file.
- * - options: those of clCompileProgram, or of NVRTC with no blanks within one; or NULL.
+ * - options: those of clCompileProgram or of NVRTC, with blanks between; NVRTC's have no blank inside. NULL: none.
  * - queries: a bit 1u << slab_query for each query whose functions the source uses. Each adds to the time of the build.
+ * - program: receives the program, which the caller destroys; NULL after an error.
  *
  * slab_program_kernel (slabcast_cl.h) and slab_program_function (slabcast_cuda.h) give its kernels.
  *
- * The program serves every scene of the context, and every later commit, that is like this one. Such a scene has the
- * same layout, a BVH or none, instances or none, and no kind of primitives that this one lacks. A scene with instances
- * counts as one of all kinds.
+ * The program serves every scene of the context, and every later commit, that is like this one:
+ * - the same layout, both with a BVH or both without, both with instances or both without
+ * - arrays in one buffer, or split over several, as this one's
+ * - no kind of primitives that this one lacks; a scene with instances counts as one of all kinds
+ * - a BVH that does not need a deeper stack
  *
- * CUDA C++ cannot forbid fused products and sums for some functions alone. So the whole program is built without fusing
- * there (--fmad=false); fmaf fuses them.
+ * CUDA C++ cannot forbid fused multiply-add for some functions only. So the whole program is built with --fmad=false
+ * there; fmaf still fuses.
  *
  * Any thread may call. Errors:
  * - SLAB_INVALID_STATE: before commit.
- * - SLAB_INVALID_ARGUMENT: an argument is NULL, or queries is 0 or has an unknown bit.
+ * - SLAB_INVALID_ARGUMENT: queries is 0 or has an unknown bit.
  * - SLAB_INVALID_ARGUMENT: options change the arithmetic (-cl-fast-relaxed-math, --use_fast_math and their like).
- * - SLAB_UNSUPPORTED: the device is another one, or there is no NVRTC.
- * - SLAB_BUILD_FAILED: the message has the compiler's log, with the source's own line numbers.
- * - SLAB_OUT_OF_MEMORY. */
+ * - SLAB_UNSUPPORTED: the device is the processor, or there is no NVRTC.
+ * - SLAB_BUILD_FAILED: the message has the compiler's log, with the source's own line numbers. */
 SLAB_API slab_status slab_program_create(slab_scene *, const char *source, const char *options, uint32_t queries,
                                          slab_program **program);
-/** Releases the program and what its kernels were bound to. Their work must have ended. NULL is allowed. */
+/** Releases the program and what its kernels were bound to. Launches of its kernels must have ended. */
 SLAB_API void slab_program_destroy(slab_program *);
 /** @} */
 
 /** @defgroup checking Checking results
  * @{ */
 
-/** The findings of slab_check. */
+/** The findings of slab_check. The CPU reference and the oracle are explained there. */
 typedef struct slab_check_report {
   uint64_t rays;             /**< rays compared */
   uint64_t mismatches;       /**< rays whose result differs in any bit from the CPU reference's */
   uint64_t oracle_rays;      /**< rays that the oracle checked: all, or in large batches some, evenly spread */
   uint64_t oracle_wrong;     /**< rays whose result the oracle proves wrong */
   uint64_t oracle_undecided; /**< rays that the oracle cannot decide within its error bound */
-  uint64_t first;            /**< index of the first ray that disagrees with the reference or the oracle; meaningful
-                                when one does */
-  char text[512];            /**< names its ray, primitive, field and both bit patterns; "" when no ray disagrees */
+  uint64_t first; /**< index of the first ray that disagrees with the reference or the oracle; meaningful only where one
+                     does */
+  char text[512]; /**< names that ray, its primitive, the member and both bit patterns; "" when no ray disagrees */
 } slab_check_report;
 
-/** Compares results of a cast, under the options of that cast, with two references. The CPU reference is the kernels'
- * maths in C, brute force: results must be equal bit by bit. The oracle has independent formulas.
- * - results: n entries of the query's type.
+/** Compares results of a cast with two references. The CPU reference is the kernels' maths in C, brute force: results
+ * must have equal bits. The oracle has independent formulas.
+ * - rays, results: n each, as the cast took and wrote them. SLAB_ALL: results are its hits.
  * - offsets: n + 1 for SLAB_ALL, else NULL.
- * - options `invalid`: the count that the cast stored there is compared too. A difference counts as one more mismatch.
- * - options `progress`: it is called on the calling thread about every 0.1 s and at the end, with the rays compared.
+ * - options: those of the cast. `invalid` is read here: it points to the count that the cast stored. A difference
+ *   counts as one more mismatch. `progress` is called about every 0.1 s and at the end, with the rays compared.
+ * - report: receives the findings.
  *
- * Mismatches are reported and are no failure: SLAB_OK. It takes long: every ray is tested with every primitive.
- *
- * SLAB_CANCELLED: progress returned non-zero. *report is then untouched. */
+ * Mismatches are no failure: the call returns SLAB_OK. It takes long, because every ray is tested with every primitive;
+ * it works on the threads of the context. Errors:
+ * - SLAB_INVALID_STATE: before commit.
+ * - SLAB_INVALID_ARGUMENT: an option is refused, as by the cast.
+ * - SLAB_UNSUPPORTED: `after` has float rays in a scene whose origin is not 0.
+ * - SLAB_CANCELLED: progress returned non-zero. *report is then untouched. */
 SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, size_t n, const void *results,
                                 const uint64_t *offsets, const slab_cast_options *, slab_check_report *report);
 
-/** The same for any source of slab_cast, with the results that it wrote.
+/** Does the same for any source of slab_cast, with the results that it wrote. Results of rows cannot be checked.
  *
- * For rays of doubles, and in scenes whose origin is not 0, the reference makes the float rays by code of its own. The
- * oracle then compares t with the ray as it was given and the primitive as it is stored. It does so for hits on planes,
- * spheres, axis-aligned boxes and triangles that are in no instance. Queries: all those with a primitive, and
+ * For rays in double, and in scenes whose origin is not 0, the reference computes the float rays by code of its own.
+ * The oracle then compares t with the ray as it was given and the primitive as it is stored. It does so for hits on
+ * planes, spheres, axis-aligned boxes and triangles that are in no instance. Queries: all with a primitive, and
  * SLAB_DISTANCE.
  *
- * Also SLAB_UNSUPPORTED: results are sums, or `after` has float rays in a scene whose origin is not 0. */
+ * Also SLAB_UNSUPPORTED: the results are of rows. Also SLAB_INVALID_ARGUMENT: slab_cast would refuse source or stride.
+ */
 SLAB_API slab_status slab_check_cast(slab_scene *, slab_query, const slab_source *source, const slab_results *results,
                                      const slab_cast_options *, slab_check_report *report);
 
-/** The same for results of points: n entries of the query's type. `rays` of the report counts points. */
+/** Does the same for results of a point query: n of the query's type. `rays` of the report counts points. */
 SLAB_API slab_status slab_check_points(slab_scene *, slab_point_query, const float *points, size_t n,
                                        const void *results, const slab_point_options *, slab_check_report *report);
-/** The same of points in double, with the results of slab_closest_points64 and its like. */
+/** Does the same for points in double, with the results of slab_closest_points64 and its like. */
 SLAB_API slab_status slab_check_points64(slab_scene *, slab_point_query, const double *points, size_t n,
                                          const void *results, const slab_point_options *, slab_check_report *report);
 
@@ -1158,36 +1254,40 @@ SLAB_API slab_status slab_check_points64(slab_scene *, slab_point_query, const d
 /** @defgroup explaining Explaining one answer
  * @{ */
 
-/** A number that a test computes on its way, by the kernels' own maths in C. The texts are constants, never NULL. */
+/** A number that a test computes on the way to its answer, by the kernels' own maths in C. Texts are constants, never
+ * NULL. */
 typedef struct slab_step {
-  const char *part;    /**< what it is a step of: "ray", "x", "bounds x", "edge bc", "answer" */
-  const char *name;    /**< "near t"; no other step of the part has it */
+  const char *part;    /**< what it is a step of, such as "ray", "x", "bounds x", "edge bc" or "answer" */
+  const char *name;    /**< such as "near t"; no other step of the part has it */
   const char *formula; /**< how it follows from earlier steps; "" where it is given */
   const char *note;    /**< what follows from this value, such as what becomes of a NaN; "" where nothing does */
-  float value;         /**< of a question 1 for yes and 0 for no */
-  int is_question;     /**< 1: its value is a yes or a no */
+  float value;         /**< the number; of a question 1 for yes and 0 for no */
+  int is_question;     /**< 1: the step is a question, answered by yes or no */
 } slab_step;
 
 /** The answer that the steps lead to. */
 typedef struct slab_explanation {
-  slab_shape kind; /**< of the primitive */
-  slab_hit hit;    /**< what slab_closest answers in a scene of this primitive alone, with its ids of this scene */
-  slab_interval interval; /**< likewise of slab_interval_of */
+  slab_shape kind; /**< kind of the primitive */
+  slab_hit hit;    /**< what slab_closest answers in a scene that has only this primitive, with its ids in this scene */
+  slab_interval interval; /**< the same of slab_interval_of */
 } slab_explanation;
 
-/** Explains one ray and one primitive of a committed scene. The steps are the ray as prepared, the primitive as kept,
- * its test, and the answer, which equals that of a cast bit by bit.
+/** Explains what one ray and one primitive of a committed scene give. The steps are the ray as prepared, the primitive
+ * as kept, its test, and the answer. The answer has the bits of a cast.
+ * - options: mask, cull, face_forward and edges count. skip, masks, after and worlds have one entry. Others are
+ *   ignored.
+ * - steps: receives at most `capacity` steps; NULL with capacity 0.
+ * - count: receives the number of all steps, also where `capacity` is smaller.
  *
- * A test that rejects early has fewer steps. For a primitive in instances, the ray of the scene, each gate and each
- * transform come before; "ray" is the ray as it is in the last model. Of the options mask, cull, face_forward and edges
- * count, and of skip, masks and after one entry each. Writes at most `capacity` steps (steps may be NULL with capacity
- * 0) and the number of all to *count.
+ * A test that rejects early has fewer steps. For a primitive in instances these come first: the ray of the scene, and
+ * for each instance its gate (a box around all that it shows) and its transform. Then "ray" is the ray in the last
+ * model.
  *
  * Where the scene's origin is not 0 the steps are those of the float ray that is cast in the ray's place. The
- * explanation then has t of the ray itself.
+ * explanation has t of the ray itself. Any thread may call, also while another one builds.
  *
  * Errors:
- * - SLAB_INVALID_ARGUMENT: names an id that the scene does not have.
+ * - SLAB_INVALID_ARGUMENT: the scene does not have the primitive, or refuses an option.
  * - SLAB_INVALID_STATE: before commit.
  * - SLAB_UNSUPPORTED: `after` is given where the scene's origin is not 0. */
 SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primitive_id, const slab_cast_options *,
@@ -1195,18 +1295,18 @@ SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primit
 
 /** slab_explanation of a ray in double. */
 typedef struct slab_explanation64 {
-  slab_shape kind;          /**< of the primitive */
+  slab_shape kind;          /**< kind of the primitive */
   slab_hit64 hit;           /**< as in slab_explanation, of a cast of the ray in double */
-  slab_interval64 interval; /**< likewise */
+  slab_interval64 interval; /**< as in slab_explanation, likewise */
 } slab_explanation64;
 
-/** The same of a ray in double: the steps are those of the float ray that is cast in its place. An entry of `after` has
- * the order of a hit as its t. */
+/** Does the same for a ray in double. The steps are those of the float ray that is cast in its place. An entry of
+ * `after` has slab_hit64.order of a hit as its t. */
 SLAB_API slab_status slab_explain64(slab_scene *, const slab_ray64 *ray, slab_primitive_id, const slab_cast_options *,
                                     slab_explanation64 *explanation, slab_step *steps, size_t capacity, size_t *count);
 
-/** Writes a step as one line of text, without its part: name, value in decimal and in hexadecimal, formula and note. As
- * snprintf it writes at most `size` bytes, the terminating 0 included, and returns the length of the whole line. */
+/** Writes a step as one line of text, without its part: name, value in decimal and hexadecimal, formula and note. Like
+ * snprintf, it writes at most `size` bytes, the terminating 0 included, and returns the length of the whole line. */
 SLAB_API size_t slab_step_text(const slab_step *step, char *text, size_t size);
 
 /** @} */
@@ -1216,75 +1316,76 @@ SLAB_API size_t slab_step_text(const slab_step *step, char *text, size_t size);
  * code. Any thread may call them at any time.
  * @{ */
 
-/** The segment from a to b; t is the fraction of its length. Where b lies exactly on a slanted surface, rounding may
- * put t just beyond 1. */
+/** Returns the segment from a to b: the ray with origin a, direction b - a and range [0, 1]. t is the fraction of its
+ * length. Where b lies exactly on a slanted surface, rounding may put t just beyond 1, and the segment then misses it.
+ */
 SLAB_API slab_ray slab_segment(const float a[3], const float b[3]);
-/** Writes slab_segment of the ith points of `from` and `to` to rays[i], for i below n, on the threads of the host.
+/** Writes slab_segment from point i of `from` to point i of `to` to rays[i], for i below n, on threads of the library.
  * - from, to: points of three floats.
- * - strides: bytes from point to point; 0: the same point for all.
- * - rays: overlaps neither.
- *
- * SLAB_INVALID_ARGUMENT: an array is NULL although n is not 0. */
+ * - from_stride, to_stride: bytes from point to point; 0: one point for all.
+ * - rays: n; overlaps neither. */
 SLAB_API slab_status slab_segments(const float *from, size_t from_stride, const float *to, size_t to_stride, size_t n,
                                    slab_ray *rays);
 
-/** A ray in the plane z = 0. */
+/** Returns a ray in the plane z = 0. */
 static inline slab_ray slab_ray_2d(const float origin[2], const float direction[2], float t_min, float t_max) {
   slab_ray ray = {{origin[0], origin[1], 0.0f}, t_min, {direction[0], direction[1], 0.0f}, t_max};
   return ray;
 }
 
-/** Makes n rays of the range [0, inf) from origins and directions of three doubles each, in coordinates that suit
- * float.
+/** Writes n rays of the range [0, inf) from origins and directions of three doubles each, on threads of the library.
+ * - center: three doubles; NULL: 0. scale: a factor, such that the result suits float.
+ * - rays: n. Origin i is (origins[i] - center) * scale, rounded to float once. Directions are not scaled, and rounded.
  *
- * Origin i is (origins[i] - center) * scale, rounded to float once. The t of hits is `scale` times that of the ray as
- * given. center NULL: 0. Directions are rounded as they are. A direction shorter than 1e-12 or longer than 1e12 is
- * divided by its largest component first, because float does not hold its length well. Lengths of the quotient are then
- * the unit of t. A NaN, a zero direction or a value beyond float gives an invalid ray. It runs on the threads of the
- * library. SLAB_INVALID_ARGUMENT. */
+ * So a hit's t is `scale` times that on the ray as given. A direction shorter than 1e-12 or longer than 1e12 is first
+ * divided by its largest component, because float does not hold its length well. Then t counts in lengths of the
+ * quotient. A NaN, a zero direction or a value beyond float gives an invalid ray. */
 SLAB_API slab_status slab_rays_from_doubles(const double *origins, const double *directions, size_t n,
                                             const double center[3], double scale, slab_ray *rays);
 
-/** Rounds rows of doubles to rows of as many floats, such as columns of an array to members of slab_ray.
- * - from_stride, to_stride: bytes from the start of a row to that of the next.
- * - moved: `columns` doubles or NULL. Each becomes how far rounding moved a finite number of the column at most,
- *   infinity where float does not hold one.
- *
- * It runs on the threads of the library. SLAB_INVALID_ARGUMENT. */
+/** Rounds rows of doubles to rows of floats, such as columns of an array to members of slab_ray, on threads of the
+ * library.
+ * - from, to: `rows` rows of `columns` numbers.
+ * - from_stride, to_stride: bytes from the start of a row to that of the next; 0 has no other meaning here.
+ * - moved: `columns` doubles, or NULL. Receives for each column the largest change of a finite number by rounding;
+ *   infinity where float does not hold one. */
 SLAB_API slab_status slab_floats_from_doubles(const double *from, size_t from_stride, size_t rows, size_t columns,
                                               float *to, size_t to_stride, double *moved);
 
-/** Hits of rays of doubles on the triangles of a mesh of doubles. The arrays are the caller's. */
+/** Hits of rays in double on the triangles of a mesh in double, for slab_points_from_doubles. The arrays are the
+ * caller's. */
 typedef struct slab_double_hits {
-  const double *origins;     /**< three a ray, as slab_rays_from_doubles took them */
-  const double *directions;  /**< three a ray, as it took them */
-  double scale;              /**< as it took it */
-  const double *vertices;    /**< three a vertex, in the coordinates of the origins */
-  const uint32_t *indices;   /**< three a triangle; NULL: vertices 3i .. 3i + 2 make triangle i */
-  const uint64_t *rays;      /**< one a hit: its ray */
-  const uint64_t *triangles; /**< one a hit: its triangle */
-  const float *t;            /**< of the first hit */
-  size_t t_stride;           /**< bytes from one t to the next: sizeof(slab_hit) where t is that of slab_all's hits */
+  const double *origins;     /**< three for each ray, as slab_rays_from_doubles took them */
+  const double *directions;  /**< three for each ray, as it took them */
+  double scale;              /**< as slab_rays_from_doubles took it */
+  const double *vertices;    /**< three for each vertex, in the coordinates of `origins` */
+  const uint32_t *indices;   /**< three for each triangle; NULL: triangle i has the vertices 3i .. 3i + 2 */
+  const uint64_t *rays;      /**< for each hit the number of its ray */
+  const uint64_t *triangles; /**< for each hit the number of its triangle */
+  const float *t;            /**< t of the first hit */
+  size_t t_stride;           /**< bytes from one t to the next: sizeof(slab_hit) where t points into hits of slab_all */
 } slab_double_hits;
 
-/** Says where n hits lie, in double: points, three doubles each.
+/** Writes where n hits lie, in double, on threads of the library.
+ * - points: three doubles for each hit.
  *
  * A point is where the line of the ray as given meets the plane of the triangle. Where the sine of the angle between
- * the two is below 1e-9, the point is that of t on the ray as it was cast. Rays and triangles that do not exist are the
- * caller's fault, and are not noticed. It runs on the threads of the library. SLAB_INVALID_ARGUMENT. */
+ * both is below 1e-9, it is the point at t on the ray as it was cast. The call does not check the numbers of rays,
+ * triangles and vertices: one that does not exist is undefined behaviour. */
 SLAB_API slab_status slab_points_from_doubles(const slab_double_hits *hits, size_t n, double *points);
 
-/** A rectangle: a box unbounded in z. */
+/** Returns a rectangle: a box unbounded in z. */
 static inline slab_box slab_box_2d(const float lower[2], const float upper[2]) {
   slab_box box = {{lower[0], lower[1], -INFINITY}, {upper[0], upper[1], INFINITY}};
   return box;
 }
 
-/** The plane through a point with this normal; offset = normal . point. */
+/** Returns the plane through a point with this normal, of any length but 0: offset = normal . point, in float. */
 SLAB_API slab_plane slab_plane_through(const float point[3], const float normal[3]);
 
-/** The box -half_size .. +half_size transformed by a rigid 4x4 matrix, row-major, points as columns: axis i is column i
- * of the upper 3x3, the centre is column 3. A box from a matrix that scales is refused when it is added. */
+/** Returns the box -half_size .. +half_size, transformed by a rigid 4x4 matrix: row-major, for points as columns. Axis
+ * i is column i of the upper 3x3, the centre is column 3. A box from a matrix that scales is refused when it is added.
+ */
 static inline slab_obb slab_obb_from_matrix(const float m[16], const float half_size[3]) {
   slab_obb box = {{m[3], m[7], m[11]},
                   {half_size[0], half_size[1], half_size[2]},
@@ -1292,14 +1393,20 @@ static inline slab_obb slab_obb_from_matrix(const float m[16], const float half_
   return box;
 }
 
-/** A camera at `from` that looks to `to`. Vertical field of view in degrees, 0 < fov < 180; aspect = width / height. */
+/** Returns a camera at `from` that looks at `to`; forward has unit length.
+ * - up: any length. Where it is parallel to the view, z or y takes its place.
+ * - fov_degrees: vertical field of view, above 0 and below 180.
+ * - aspect: width / height.
+ *
+ * Nothing is checked. Where from = to its rays are invalid. */
 SLAB_API slab_camera slab_camera_look_at(const float from[3], const float to[3], const float up[3], float fov_degrees,
                                          float aspect);
 
-/** The ray through the centre of pixel (x, y) of a width x height image, y downward: range [0, inf). */
+/** Returns the ray through the centre of pixel (x, y) of a width x height image, x to the right and y downward. Its
+ * range is [0, inf), and t counts in lengths of the direction, which is not normalised. */
 SLAB_API slab_ray slab_camera_ray(const slab_camera *camera, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
 
-/** Computes origin + t * direction. `point` may be the ray's own origin or direction. */
+/** Writes origin + t * direction, in float. `point` may be the ray's own origin or direction. */
 SLAB_API void slab_point_at(const slab_ray *ray, float t, float point[3]);
 /** @} */
 

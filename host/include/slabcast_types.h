@@ -1,8 +1,9 @@
 /** @file
- * Types that the caller, the host library and the device share.
+ * Types that the caller, the host library and device code share.
  *
- * This file is compiled as C11 by the host and as OpenCL C 1.2 by the device. So every member is a 32-bit float or a
- * 32-bit unsigned integer, and every struct has the same layout on both sides: arrays of float[3], never float3. */
+ * The host compiles this file as C11 or C++, devices as OpenCL C 1.2 or CUDA C++. Every member of a struct is a 32-bit
+ * float or a 32-bit unsigned integer, so layouts agree everywhere: arrays of float[3], never float3. Structs have no
+ * padding. Lengths may have any unit. */
 #ifndef SLABCAST_TYPES_H
 #define SLABCAST_TYPES_H
 
@@ -17,171 +18,188 @@ typedef unsigned int uint32_t;
 /** @defgroup types Rays, results and primitives
  * @{ */
 
-/** `primitive` and `geometry` of a ray that hits nothing. */
+/** `primitive` and `geometry` of a ray that hits nothing. `geometry` is the id that adding it gave. */
 #define SLAB_MISS 0xFFFFFFFFu
-/** `primitive` and `geometry` of an invalid ray: a NaN anywhere, an infinite origin or direction, a direction of length
- * zero, or an origin beyond 2^60. */
+/** `primitive` and `geometry` of an invalid ray or point: it hits and finds nothing. slab_any, slab_count and slab_all
+ * give 0 or no hit then, distances are +inf. A ray is invalid in these cases:
+ * - one of its eight numbers is NaN, or its origin or direction is infinite
+ * - a coordinate of its origin is beyond 2^60 in magnitude
+ * - its direction has length zero
+ *
+ * A point is invalid where a coordinate is not finite or beyond 2^60. A ray with t_min > t_max is valid, and misses. */
 #define SLAB_INVALID 0xFFFFFFFEu
 
-/** The queries of a ray, with the type of their results. */
+/** The queries of a ray. Each has a type of result. "Least (a, b, c)" means: the least a; of equal ones the least b,
+ * then the least c. A primitive that a ray crosses twice counts once, at its first crossing in range. */
 typedef enum slab_query {
-  SLAB_CLOSEST,  /**< slab_hit: the primitive with the least (t, geometry, primitive) */
-  SLAB_DISTANCE, /**< float: t of SLAB_CLOSEST alone, +inf on a miss */
+  SLAB_CLOSEST,  /**< slab_hit: the hit with the least (t, geometry, primitive) */
+  SLAB_DISTANCE, /**< float: only t of SLAB_CLOSEST; +inf on a miss */
   SLAB_ANY,      /**< uint8_t: 1 exactly when SLAB_CLOSEST hits, else 0 */
-  SLAB_COUNT,    /**< uint32_t: the number of primitives that are hit */
-  SLAB_ALL,      /**< offsets and slab_hit: every primitive hit, sorted by (t, geometry, primitive) */
-  SLAB_INTERVAL, /**< slab_interval: the interval of the primitive with the least (clipped enter, geometry, primitive)
-                  */
-  SLAB_NEAREST   /**< slab_short_hit: t, primitive and geometry of SLAB_CLOSEST alone */
+  SLAB_COUNT,    /**< uint32_t: how many primitives are hit */
+  SLAB_ALL,      /**< n + 1 offsets, and a slab_hit for each primitive hit, by ray, then by (t, geometry, primitive) */
+  SLAB_INTERVAL, /**< slab_interval: the part of the ray inside the primitive with the least (enter, geometry,
+                    primitive), where enter is clipped to the ray's range */
+  SLAB_NEAREST   /**< slab_short_hit: only t, primitive and geometry of SLAB_CLOSEST */
 } slab_query;
 
-/** How many queries there are in this version. */
+/** How many queries of a ray this version has. */
 #define SLAB_QUERY_COUNT 7
 
-/** Formulas that make rays (slab_rays). Of each set the rays come in rows, one after the other. */
+/** Formulas that make the rays of a set (slab_rays). The rays of a set are ordered row by row. */
 typedef enum slab_rays_kind {
-  SLAB_RAYS_PINHOLE,      /**< slab_camera_ray of each pixel */
-  SLAB_RAYS_ORTHOGRAPHIC, /**< parallel ones through each pixel */
-  SLAB_RAYS_FISHEYE,      /**< through each pixel of a round lens */
-  SLAB_RAYS_BEAMS,        /**< a sensor's beams from each of its poses */
-  SLAB_RAYS_DIRECTIONS,   /**< from each point into each direction */
-  SLAB_RAYS_PAIRS         /**< from each point to each of other points */
+  SLAB_RAYS_PINHOLE,      /**< a pinhole camera: for each pixel the ray of slab_camera_ray (slabcast.h) */
+  SLAB_RAYS_ORTHOGRAPHIC, /**< one ray for each pixel, all parallel */
+  SLAB_RAYS_FISHEYE,      /**< one ray for each pixel of the image of a fisheye lens */
+  SLAB_RAYS_BEAMS,        /**< each of a sensor's beams, from each of its poses */
+  SLAB_RAYS_DIRECTIONS,   /**< each of some directions, from each of some points */
+  SLAB_RAYS_PAIRS         /**< segments from each point of one list to each point of another */
 } slab_rays_kind;
 
-/** How many kinds of sets there are in this version. */
+/** How many kinds of ray sets this version has. */
 #define SLAB_RAYS_KIND_COUNT 6
 
-/** The forms in which results of rays are written. All types but the first are sums over rows of rays, made on the
- * device: no result a ray is stored, and none goes over a bus. The rows are those of the set; an array has a row each
- * slab_results.columns. */
+/** Forms of the results of slab_cast. The first has a result for each ray, the others one for each row of rays. The
+ * device computes that, so no result of a ray is stored or transferred. Rows are those of the set; of an array,
+ * slab_results.columns consecutive rays are a row. Results of rows are in their order, slab_results.stride apart. */
 typedef enum slab_result_type {
-  SLAB_RESULT_RAYS,      /**< each ray's result, of the query's type */
-  SLAB_RESULT_SUMS,      /**< slab_sum; of SLAB_ANY and SLAB_DISTANCE */
-  SLAB_RESULT_HISTOGRAM, /**< uint32_t times `bins`: how many rays hit first at a t of each bin; of SLAB_DISTANCE. Bin i
-                            has the t with floor((t - t_from) * scale) = i, computed in float, where scale is
-                            bins / (t_to - t_from) rounded once. Other t count in no bin */
-  SLAB_RESULT_BITS /**< uint32_t times (columns + 31) / 32: who sees whom. Bit c % 32 of word c / 32 is 1 where ray c
-                      is valid and hits nothing; of SLAB_ANY */
+  SLAB_RESULT_RAYS,      /**< a result for each ray, of the query's type */
+  SLAB_RESULT_SUMS,      /**< slab_sum for each row. For SLAB_ANY and SLAB_DISTANCE */
+  SLAB_RESULT_HISTOGRAM, /**< `bins` uint32_t for each row: how many of its rays have a t in each bin. For
+                            SLAB_DISTANCE. Bin i has the t with floor((t - t_from) * scale) = i, computed in float, with
+                            scale = bins / (t_to - t_from) in float. A miss or a t elsewhere counts in no bin */
+  SLAB_RESULT_BITS /**< (columns + 31) / 32 uint32_t for each row: who sees whom. Bit c % 32 of word c / 32 is 1 where
+                      ray c is valid and hits nothing; bits beyond the row are 0. For SLAB_ANY */
 } slab_result_type;
 
-/** How many types there are in this version. */
+/** How many forms of results this version has. */
 #define SLAB_RESULT_TYPE_COUNT 4
 
-/** The queries of a point, with the type of their results. */
+/** The queries of a point. Each has a type of result. */
 typedef enum slab_point_query {
-  SLAB_CLOSEST_POINTS,    /**< slab_closest_point: the closest point of the primitive with the least (squared distance,
-                             geometry, primitive) */
-  SLAB_CLOSEST_DISTANCES, /**< float: distance of SLAB_CLOSEST_POINTS alone, +inf where nothing is found */
-  SLAB_POINTS_WITHIN,     /**< uint8_t: 1 exactly when SLAB_CLOSEST_POINTS finds something, else 0 */
-  SLAB_WINDING,           /**< int32_t: how often surfaces surround the point; 0: it is outside of all */
-  SLAB_SIGNED_DISTANCES,  /**< float: the distance of SLAB_CLOSEST_DISTANCES, below 0 where SLAB_WINDING is not 0 */
-  SLAB_WINDING_NUMBERS /**< float: SLAB_WINDING, and where meshes are open a fraction, by the angles of their edges */
+  SLAB_CLOSEST_POINTS, /**< slab_closest_point: the closest point of the primitive with the least (squared distance in
+                          float, geometry, primitive) */
+  SLAB_CLOSEST_DISTANCES, /**< float: only the distance of SLAB_CLOSEST_POINTS; +inf where nothing is found */
+  SLAB_POINTS_WITHIN,     /**< uint8_t: 1 exactly when SLAB_CLOSEST_POINTS finds something (within the radius, if one is
+                             given), else 0 */
+  SLAB_WINDING, /**< int32_t: the sum of 1 for each surface around the point that faces outward, -1 for each that faces
+                   inward; 0 for an invalid point */
+  SLAB_SIGNED_DISTANCES, /**< float: the distance of SLAB_CLOSEST_DISTANCES, negated where SLAB_WINDING is not 0 */
+  SLAB_WINDING_NUMBERS /**< float: SLAB_WINDING where meshes are closed. Where meshes are open, the generalized winding
+                          number, which may be a fraction */
 } slab_point_query;
 
-/** How many there are in this version. */
+/** How many queries of a point this version has. */
 #define SLAB_POINT_QUERY_COUNT 6
 
-/** On which part of its primitive a closest point lies. Spheres and planes have one face. */
+/** On which part of its primitive a closest point lies. On spheres and planes it is always the face. */
 typedef enum slab_feature { SLAB_FEATURE_FACE, SLAB_FEATURE_EDGE, SLAB_FEATURE_VERTEX } slab_feature;
 
-/** Culling drops crossings, not primitives: with front faces culled a solid seen from outside reports its exit. It does
- * not apply to SLAB_INTERVAL. */
+/** Crossings that a cast drops: none, those of back faces, or those of front faces. It drops crossings, not primitives:
+ * with front faces culled, a solid that is seen from outside reports its exit. SLAB_INTERVAL ignores it. The front is
+ * the side of the normal, for solids the outside. */
 typedef enum slab_cull { SLAB_CULL_NONE, SLAB_CULL_BACK, SLAB_CULL_FRONT } slab_cull;
 
-/** Ownership of the edges of a triangle. Half open: a ray through a shared edge or vertex crosses a closed surface
- * once, so counts are right and their parity tells inside from outside. Closed: a ray hits every triangle that its line
- * meets in real numbers, at an edge or a vertex too, also along a silhouette. At a shared edge it hits each triangle
- * there. Triangles that lie in a plane with the ray are never hit. Other kinds are closed always. */
+/** Which triangles a ray hits that passes through an edge or a vertex.
+ * - SLAB_EDGES_HALF_OPEN (the default): one of the triangles at the edge. So a ray crosses a closed surface once there,
+ *   counts are right, and an odd count means inside. A border of an open mesh may be missed.
+ * - SLAB_EDGES_CLOSED: every triangle that the ray's line touches in real numbers, also along a silhouette. At a shared
+ *   edge that is each triangle, so counts do not tell inside from outside.
+ *
+ * Either way a triangle that lies in a plane with the ray is never hit. All other kinds of primitives are always
+ * closed. */
 typedef enum slab_edges { SLAB_EDGES_HALF_OPEN, SLAB_EDGES_CLOSED } slab_edges;
 
-/** Kinds of primitives. */
+/** Kinds of primitives: slab_plane, slab_sphere, slab_box, slab_obb and slab_triangle. */
 typedef enum slab_shape { SLAB_PLANE, SLAB_SPHERE, SLAB_BOX, SLAB_OBB, SLAB_TRIANGLE } slab_shape;
 
-/** How many kinds there are in this version. */
+/** How many kinds of primitives this version has. */
 #define SLAB_SHAPE_COUNT 5
 
-/** The points origin + t * direction with t_min <= t <= t_max, both ends included. The direction need not have unit
- * length; t is in lengths of the direction. t_max = +inf and t_min = -inf are allowed. A 2D ray has z = 0 in origin and
- * direction. */
+/** A ray: the points origin + t * direction with t_min <= t <= t_max, both ends included. The direction need not have
+ * unit length: t counts in lengths of the direction. Where t_min > t_max the range is empty: the ray misses. A 2D ray
+ * has z = 0 in origin and direction. Invalid rays are allowed: SLAB_INVALID. */
 typedef struct slab_ray {
   float origin[3];    /**< where t is 0 */
-  float t_min;        /**< the range's begin; may be -inf */
+  float t_min;        /**< start of the range; may be negative or -inf */
   float direction[3]; /**< of any length but 0 */
-  float t_max;        /**< the range's end; may be +inf */
+  float t_max;        /**< end of the range; may be +inf */
 } slab_ray;
 
-/** One crossing of a ray and a surface. A miss has t = +inf, normal, u and v 0, and primitive = geometry = SLAB_MISS
- * (or SLAB_INVALID). No member is ever NaN or -0. */
+/** One crossing of a ray and a surface. A miss has t = +inf, normal, u and v 0, and SLAB_MISS as primitive and
+ * geometry. An invalid ray has the same with SLAB_INVALID. No member is ever NaN or -0. */
 typedef struct slab_hit {
-  float t;            /**< ray parameter, in lengths of the direction */
-  float normal[3];    /**< unit length; outward; of a triangle along cross(b - a, c - a) */
-  float u;            /**< triangle: weight of b; box and oriented box: the face 0..5 = -x,+x,-y,+y,-z,+z */
-  float v;            /**< triangle: weight of c */
-  uint32_t primitive; /**< index within its geometry, as added */
-  uint32_t geometry;  /**< index of the geometry in the scene */
+  float t;         /**< ray parameter, in lengths of the direction */
+  float normal[3]; /**< unit length; of a solid outward, of a triangle along cross(b - a, c - a), of a plane its own */
+  float u; /**< triangle: weight of b, 0 to 1; box and oriented box: the face 0..5 = -x,+x,-y,+y,-z,+z of its axes; else
+              0 */
+  float v; /**< triangle: weight of c, 0 to 1; else 0 */
+  uint32_t primitive; /**< index in the array that was added */
+  uint32_t geometry;  /**< id that adding the geometry gave, in instances as slab_scene_add_instances says */
 } slab_hit;
 
-/** A hit without normal, u and v: members of slab_hit, with the same bits. */
+/** A hit without normal, u and v. Its members have the bits of slab_hit's. */
 typedef struct slab_short_hit {
   float t;            /**< as in slab_hit */
   uint32_t primitive; /**< as in slab_hit */
   uint32_t geometry;  /**< as in slab_hit */
 } slab_short_hit;
 
-/** The interval of t in which a ray is inside a solid, clipped to the ray's range. A miss has enter = +inf, leave =
- * -inf and SLAB_MISS (or SLAB_INVALID). */
+/** The part of a ray inside a solid, clipped to the ray's range. For planes and triangles enter = leave = t. A miss has
+ * enter = +inf, leave = -inf and SLAB_MISS; an invalid ray has the same with SLAB_INVALID. */
 typedef struct slab_interval {
-  float enter;        /**< t where the ray enters, or t_min */
-  float leave;        /**< t where it leaves, or t_max */
+  float enter;        /**< t where the ray enters; t_min where it starts inside */
+  float leave;        /**< t where it leaves; t_max where it ends inside */
   uint32_t primitive; /**< as in slab_hit */
   uint32_t geometry;  /**< as in slab_hit */
 } slab_interval;
 
-/** The point of a surface that is closest to another point. Where nothing is found distance is +inf, the other floats
- * and feature are 0, and primitive = geometry = SLAB_MISS (or SLAB_INVALID). No member is ever NaN or -0. */
+/** The point of a surface that is closest to the point of the query. Where nothing is found, distance is +inf, the
+ * other floats and feature are 0, and primitive = geometry = SLAB_MISS; for an invalid point SLAB_INVALID. No member
+ * is ever NaN or -0. */
 typedef struct slab_closest_point {
-  float distance;     /**< to the surface, 0 or more, from inside of solids too */
+  float distance;     /**< to the surface, 0 or more, also from inside a solid */
   float point[3];     /**< the closest point */
-  float u;            /**< triangle: weight of b; box and oriented box: the face 0..5 = -x,+x,-y,+y,-z,+z */
-  float v;            /**< triangle: weight of c */
-  uint32_t feature;   /**< slab_feature */
+  float u;            /**< as in slab_hit, of the closest point */
+  float v;            /**< as in slab_hit, of the closest point */
+  uint32_t feature;   /**< its slab_feature: 0, 1 or 2 */
   uint32_t primitive; /**< as in slab_hit */
   uint32_t geometry;  /**< as in slab_hit */
 } slab_closest_point;
 
-/** Identifies one primitive of a scene; the members are in the order of slab_hit's. */
+/** Names one primitive of a scene, in the order of slab_hit: the primitive comes first. */
 typedef struct slab_primitive_id {
   uint32_t primitive; /**< as in slab_hit */
   uint32_t geometry;  /**< as in slab_hit */
 } slab_primitive_id;
 
-/** The points x with normal . x = offset. The normal need not have unit length. */
+/** The points x with normal . x = offset. */
 typedef struct slab_plane {
   float normal[3]; /**< of any length but 0 */
   float offset;    /**< normal . x of its points */
 } slab_plane;
 
-/** A sphere; of radius 0 a point. */
+/** A sphere. With radius 0 it is a point. */
 typedef struct slab_sphere {
   float center[3]; /**< its centre */
   float radius;    /**< 0 or more */
 } slab_sphere;
 
-/** Axis-aligned box, closed. Bounds may be infinite; lower.z = -inf and upper.z = +inf make a 2D box. Boxes with
- * inverted or NaN bounds are never hit. */
+/** Axis-aligned box, closed; it may have no thickness. Bounds may be infinite; lower.z = -inf and upper.z = +inf make a
+ * 2D box. A box with a lower bound above its upper one, or with a NaN, is never hit. */
 typedef struct slab_box {
-  float lower[3]; /**< the least x, y and z */
-  float upper[3]; /**< the greatest x, y and z */
+  float lower[3]; /**< minimum x, y and z */
+  float upper[3]; /**< maximum x, y and z */
 } slab_box;
 
-/** Oriented box. The rows of `axes` are its orthonormal axes in world space. */
+/** Oriented box. The rows of `axes` are its axes in world space: of unit length and at right angles, within 1e-5; left-
+ * or right-handed. */
 typedef struct slab_obb {
   float center[3];    /**< its centre */
   float half_size[3]; /**< from the centre to a face, along each axis */
   float axes[3][3];   /**< a row for each axis */
 } slab_obb;
 
-/** Three vertices. The front is the side from which a, b, c run counter-clockwise. */
+/** A triangle. Its front is the side from which a, b, c run counter-clockwise. */
 typedef struct slab_triangle {
   float a[3]; /**< the first vertex */
   float b[3]; /**< the second */
