@@ -15,7 +15,7 @@ enum { CHUNK = 2048, PACKET = 16 };
 /* Hits, in memory that only grows. */
 typedef struct hit_list {
   slab_hit *hits;
-  size_t count, room;
+  size_t count, space;
 } hit_list;
 
 struct embree {
@@ -262,11 +262,11 @@ typedef struct caster {
 } caster;
 
 static bool list_grow(hit_list *list) {
-  const size_t room = list->room == 0 ? 64 : 2 * list->room;
-  slab_hit *hits = realloc(list->hits, room * sizeof *hits);
+  const size_t space = list->space == 0 ? 64 : 2 * list->space;
+  slab_hit *hits = realloc(list->hits, space * sizeof *hits);
   if (hits == NULL) return false;
   list->hits = hits;
-  list->room = room;
+  list->space = space;
   return true;
 }
 
@@ -295,7 +295,7 @@ static void keep_hit(caster *c, const void *ray, const void *hit, unsigned int n
   const uint32_t id = get_uint(ray, RAY_ID, n, i);
   hit_list *list = &c->lists[id];
   c->counts[id]++;
-  if (list->count == list->room && !list_grow(list)) return;
+  if (list->count == list->space && !list_grow(list)) return;
   list->hits[list->count++] = (slab_hit){
       .t = get_float(ray, RAY_TFAR, n, i),
       .normal = {get_float(hit, HIT_NG, n, i), get_float(hit, HIT_NG + 1, n, i), get_float(hit, HIT_NG + 2, n, i)},
@@ -355,7 +355,7 @@ static bool hit_is_before(const slab_hit *a, const slab_hit *b) {
 static bool hits_move(hit_list *from, hit_list *to) {
   const size_t first = to->count;
   for (size_t i = 0; i < from->count; i++) {
-    if (to->count == to->room && !list_grow(to)) return false;
+    if (to->count == to->space && !list_grow(to)) return false;
     size_t place = to->count++;
     for (; place > first && hit_is_before(&from->hits[i], &to->hits[place - 1]); place--)
       to->hits[place] = to->hits[place - 1];

@@ -41,7 +41,7 @@ const char *embree_version(void);
 embree *embree_open(const scene_geometry *, uint32_t threads, int filters);
 void embree_close(embree *);
 
-/* A mesh whose vertices move, in the caller's memory, which has room for one float more at its end. refits: the BVH
+/* A mesh whose vertices move, in the caller's memory, which has space for one float more at its end. refits: the BVH
  * keeps its shape (RTC_BUILD_QUALITY_REFIT). Else it is built anew each time, as fast as Embree builds (LOW). Returns
  * NULL with a message on stderr where there is no device or no memory. */
 typedef struct embree_moving embree_moving;

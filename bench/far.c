@@ -54,7 +54,7 @@ static void scale(scene_geometry *g) {
 
 static void open_scenes(far_bench *b, slab_context *context) {
   const scene_geometry *g = b->g;
-  b->vertices = room(3 * (size_t)g->vertex_count * sizeof *b->vertices);
+  b->vertices = space(3 * (size_t)g->vertex_count * sizeof *b->vertices);
   for (size_t i = 0; i < 3 * (size_t)g->vertex_count; i++) b->vertices[i] = g->vertices[i] + away[i % 3];
   const slab_mesh far = {
       .vertices64 = b->vertices, .vertex_count = g->vertex_count, .indices = g->indices, .triangle_count = g->count};
@@ -141,11 +141,11 @@ static void run_scene(slab_context *context, const char *name, int rounds) {
   if (g.kind != SLAB_TRIANGLE) ended_ill(name, "only triangles are asked for");
   scale(&g);
   far_bench b = {.g = &g,
-                 .rays = room(RAYS * sizeof *b.rays),
-                 .rays64 = room(RAYS * sizeof *b.rays64),
-                 .hits = room(RAYS * sizeof *b.hits),
-                 .hits64 = room(RAYS * sizeof *b.hits64),
-                 .off = room(RAYS * sizeof *b.off)};
+                 .rays = space(RAYS * sizeof *b.rays),
+                 .rays64 = space(RAYS * sizeof *b.rays64),
+                 .hits = space(RAYS * sizeof *b.hits),
+                 .hits64 = space(RAYS * sizeof *b.hits64),
+                 .off = space(RAYS * sizeof *b.off)};
   open_scenes(&b, context);
   printf("%s\n  %-8s %-8s %8s %8s %8s %8s\n", name, "rays", "query", "float", "double", "ratio", "best");
   for (int set = 0; set < TRACE_SETS; set++) {

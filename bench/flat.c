@@ -51,7 +51,7 @@ typedef struct match {
   uint32_t primitives;
   slab_ray *rays;
   size_t ray_count;
-  void *results;                 /* room for ray_count slab_hit, the largest result */
+  void *results;                 /* space for ray_count slab_hit, the largest result */
   simd_baseline_answer *answers; /* ray_count answers */
 } match;
 

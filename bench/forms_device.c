@@ -31,9 +31,9 @@ static cl_uint all_devices(cl_device_id devices[DEVICES_MOST]) {
   if (clGetPlatformIDs(PLATFORMS_MOST, platforms, &platform_count) != CL_SUCCESS) return 0;
   for (cl_uint p = 0; p < platform_count && p < PLATFORMS_MOST; p++) {
     cl_uint more = 0;
-    const cl_uint room = DEVICES_MOST - count;
-    if (room > 0 && clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, room, devices + count, &more) == CL_SUCCESS)
-      count += more < room ? more : room;
+    const cl_uint space = DEVICES_MOST - count;
+    if (space > 0 && clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, space, devices + count, &more) == CL_SUCCESS)
+      count += more < space ? more : space;
   }
   return count;
 }

@@ -17,7 +17,7 @@ typedef struct kernel_alone {
 
 /* Of a device that is not of OpenCL the queue stays NULL. False, with a message, where a call failed; so below. */
 bool kernel_open(kernel_alone *, const slab_context *);
-/* Copies n rays to the device, replaces what was there, and has room for `bytes` bytes of results, not 0. offsets: of
+/* Copies n rays to the device, replaces what was there, and has space for `bytes` bytes of results, not 0. offsets: of
  * SLAB_ALL, n + 1; NULL: none. */
 bool kernel_fill(kernel_alone *, const slab_ray *rays, size_t n, const cl_uint *offsets, size_t bytes);
 /* Casts the rays. Adds the seconds of the kernel, and of the process meanwhile. */

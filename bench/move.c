@@ -62,7 +62,7 @@ static void move(bench *b, int round) {
   }
 }
 
-/* Soups get indices too, since all sides read indices. The vertices have room for what Embree reads beyond them. */
+/* Soups get indices too, since all sides read indices. The vertices have space for what Embree reads beyond them. */
 static bool make_mesh(bench *b) {
   const size_t floats = 3 * (size_t)b->mesh.vertex_count;
   float *vertices = malloc((floats + 1) * sizeof *vertices);

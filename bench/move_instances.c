@@ -24,7 +24,7 @@ enum { SIDES_HERE = SIDES };
 enum { SIDES_HERE = EMBREE };
 #endif
 enum { BEAMS = 64, ANGLES = 1024, RAYS = MOVE_RAY_SIDE * MOVE_RAY_SIDE };
-_Static_assert(BEAMS *ANGLES <= RAYS, "the LiDAR's rays have room");
+_Static_assert(BEAMS *ANGLES <= RAYS, "the LiDAR's rays have space");
 #define SPACING 0.7  /* of places, in sizes of the model: bounds overlap */
 #define DIFFER 1e-4f /* of t that count as the same, relatively, or in sizes of the model */
 

@@ -18,7 +18,7 @@ static inline void check(slab_status status, const char *what) {
 }
 
 /* Zeroed bytes, which the caller frees. */
-static inline void *room(size_t size) {
+static inline void *space(size_t size) {
   void *bytes = calloc(1, size);
   if (bytes == NULL) ended_ill("memory", "there is too little");
   return bytes;

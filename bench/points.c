@@ -82,7 +82,7 @@ static int compare_keys(const void *a, const void *b) {
 }
 
 static void sort_points(const float *points, float *sorted) {
-  keyed_point *keyed = room(POINTS * sizeof *keyed);
+  keyed_point *keyed = space(POINTS * sizeof *keyed);
   float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (size_t i = 0; i < 3 * POINTS; i++) {
     lower[i % 3] = fminf(lower[i % 3], points[i]);
@@ -129,8 +129,8 @@ static void print(const char *scene, const char *which, const side *sides, int c
 static void run_points(slab_scene *scene, const scene_geometry *g, uint32_t threads, const char *name,
                        const char *which, const float *points, float diagonal, int rounds) {
   side sides[SIDES_MAX] = {{.name = "ours: slab_closest_points"}, {.name = "ours: slab_closest_distances"}};
-  slab_closest_point *results = room(POINTS * sizeof *results);
-  float *distances = room(POINTS * sizeof *distances);
+  slab_closest_point *results = space(POINTS * sizeof *results);
+  float *distances = space(POINTS * sizeof *distances);
   int count = 2;
   (void)g, (void)threads, (void)diagonal;
 #ifdef BENCH_EMBREE
@@ -167,7 +167,7 @@ static void run_scene(slab_context *context, const char *name, uint32_t threads,
   scene_geometry g;
   slab_scene *scene = NULL;
   slab_scene_stats stats;
-  float *points = room(3 * POINTS * sizeof *points), *sorted = room(3 * POINTS * sizeof *sorted);
+  float *points = space(3 * POINTS * sizeof *points), *sorted = space(3 * POINTS * sizeof *sorted);
   if (!trace_scene_read(name, 1, &g)) exit(1);
   if (g.kind != SLAB_TRIANGLE) ended_ill(name, "only triangles are asked for");
   check(slab_scene_create(context, &scene), "a scene");

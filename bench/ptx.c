@@ -236,7 +236,7 @@ static bool failed(const char *text) {
   return false;
 }
 
-/* What the scene answers, and room for as many results. */
+/* What the scene answers, and space for as many results. */
 static bool cast_wanted(bench *b, slab_query query, slab_scene *scene) {
   uint64_t hits = 0;
   slab_status status;

@@ -73,7 +73,7 @@ static void print(const char *title, const side *sides, int count, double rays) 
 /* ---- the sky of a city ---- */
 
 static scene_geometry city(void) {
-  slab_box *boxes = room(BOXES * sizeof *boxes);
+  slab_box *boxes = space(BOXES * sizeof *boxes);
   for (uint32_t i = 0; i < BOXES; i++) {
     const float x = 10.0f * (float)(i % BLOCK), y = 10.0f * (float)(i / BLOCK), wide = 4.0f + 4.0f * noise(3 * i);
     const float high = 3.0f + 60.0f * noise(3 * i + 1) * noise(3 * i + 2);
@@ -103,11 +103,11 @@ static void run_sky(slab_context *context, uint32_t threads, int rounds) {
   side sides[SIDES_MAX] = {{.name = "set, sums: slab_cast"}, {.name = "array: slab_any"}};
   scene_geometry g = city();
   slab_scene *scene = scene_of(context, &g);
-  float *points = room(3 * POINTS * sizeof *points), *sky = room(3 * SKY * sizeof *sky);
-  slab_ray *rays = room((size_t)POINTS * SKY * sizeof *rays);
-  uint8_t *any = room((size_t)POINTS * SKY);
-  slab_sum *sums = room(POINTS * sizeof *sums);
-  uint32_t *open = room(POINTS * sizeof *open);
+  float *points = space(3 * POINTS * sizeof *points), *sky = space(3 * SKY * sizeof *sky);
+  slab_ray *rays = space((size_t)POINTS * SKY * sizeof *rays);
+  uint8_t *any = space((size_t)POINTS * SKY);
+  slab_sum *sums = space(POINTS * sizeof *sums);
+  uint32_t *open = space(POINTS * sizeof *open);
   int count = 2;
   for (uint32_t i = 0; i < POINTS; i++) {
     points[3 * i] = 10.0f * BLOCK * noise(7 * i + 1);
@@ -161,8 +161,8 @@ static void run_sky(slab_context *context, uint32_t threads, int rounds) {
 static scene_geometry terrain(void) {
   enum { SIDE = CELLS + 1 };
   scene_geometry g = {.kind = SLAB_TRIANGLE, .count = 2 * CELLS * CELLS, .vertex_count = SIDE * SIDE};
-  g.vertices = room((3 * g.vertex_count + 1) * sizeof *g.vertices);
-  g.indices = room(3 * (size_t)g.count * sizeof *g.indices);
+  g.vertices = space((3 * g.vertex_count + 1) * sizeof *g.vertices);
+  g.indices = space(3 * (size_t)g.count * sizeof *g.indices);
   for (uint32_t i = 0; i < g.vertex_count; i++) {
     const float x = 0.3f * (float)(i % SIDE), y = 0.3f * (float)(i / SIDE);
     float *v = g.vertices + 3 * i;
@@ -192,8 +192,8 @@ static void run_lidar(slab_context *context, uint32_t threads, int rounds) {
   scene_geometry g = terrain();
   slab_scene *scene = scene_of(context, &g);
   static float elevation[BEAMS], zero[BEAMS], beams[6 * BEAMS], poses[12 * FIRINGS];
-  slab_ray *rays = room(FRAME * sizeof *rays);
-  slab_hit *got = room(FRAME * sizeof *got), *want = room(FRAME * sizeof *want);
+  slab_ray *rays = space(FRAME * sizeof *rays);
+  slab_hit *got = space(FRAME * sizeof *got), *want = space(FRAME * sizeof *want);
   int count = 2;
   for (int i = 0; i < BEAMS; i++) elevation[i] = -25.0f + 40.0f * (float)i / BEAMS;
   check(slab_beams(elevation, zero, BEAMS, beams), "slab_beams");

@@ -175,7 +175,7 @@ static bool cast_once(bench *b, int side, slab_query query, size_t call) {
   answers *to = &b->got[side];
   const size_t each = call == 0 ? b->n : call, n = call == 0 ? b->n : b->n / call * call;
   if (query == SLAB_ALL)
-    return slab_all(b->scenes[side], b->rays, b->n, to->offsets, to->all, to->hits_room, NULL, NULL) == SLAB_OK;
+    return slab_all(b->scenes[side], b->rays, b->n, to->offsets, to->all, to->hits_space, NULL, NULL) == SLAB_OK;
   unsigned char *results = (unsigned char *)(uintptr_t)answers_of(to, query);
   for (size_t i = 0; i < n; i += each)
     if (cast_query(b->scenes[side], query, b->rays + i, each, results + i * slab_result_size(query), NULL) != SLAB_OK)

@@ -172,7 +172,7 @@ static bool run_round(const bench *b, const match *m, trace_set set, slab_query 
   return true;
 }
 
-/* Room for all hits of the rays, on each side, and for as many more as Embree may have of them. */
+/* Space for all hits of the rays, on each side, and for as many more as Embree may have of them. */
 static bool reserve_hits(const bench *b, match *m) {
   uint64_t hits;
   if (slab_all(m->scenes[0], m->rays, m->n, m->ours[0].offsets, NULL, 0, &hits, NULL) != SLAB_OK)

@@ -15,9 +15,9 @@ typedef struct trace_answers {
   uint64_t hits;     /* all: those that fit */
 } trace_answers;
 
-/* Room for n results of any query but all. False where there is no memory; release in any case. */
+/* Space for n results of any query but all. False where there is no memory; release in any case. */
 bool trace_answers_open(trace_answers *, size_t n);
-/* Room for so many hits; may drop what is there. False where there is no memory. */
+/* Space for so many hits; may drop what is there. False where there is no memory. */
 bool trace_answers_reserve(trace_answers *, uint64_t hits);
 void trace_answers_close(trace_answers *);
 
@@ -29,7 +29,7 @@ double trace_answers_differ(slab_query, const slab_ray *, size_t n, float near, 
                             const trace_answers *);
 /* Hits that are told, for each ray: at most 1, except for count and all. */
 double trace_answers_hits(slab_query, size_t n, const trace_answers *);
-/* Copies the answers to every step-th ray, `count` of them. `to` has room for `count` results. False where there is no
+/* Copies the answers to every step-th ray, `count` of them. `to` has space for `count` results. False where there is no
  * memory. */
 bool trace_answers_pick(slab_query, const trace_answers *from, size_t step, size_t count, trace_answers *to);
 

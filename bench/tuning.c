@@ -44,7 +44,7 @@ typedef struct setting {
 
 static const setting settings[] = {
     {"rays", offsetof(tuning, rays_each), true, false, {1, 2, 4, 8}},
-    {"tile", offsetof(tuning, tile), true, false, {32, 64, 128}}, /* as many as have a bit (flat.cl) */
+    {"tile", offsetof(tuning, local_boxes), true, false, {32, 64, 128}}, /* as many as have a bit (flat.cl) */
     {"group", offsetof(tuning, group), true, true, {32, 64, 128, 256}},
     {"bvh-rays", offsetof(tuning, bvh_rays), false, true, {1, 2, 4}},
     {"leaf", offsetof(tuning, leaves.most), false, true, {1, 2, 3, 6}},

@@ -81,7 +81,7 @@ static slab_mesh mesh_of(const scene_geometry *g) {
 static void open_ours(bench *b) {
   const worlds_plan *p = &b->frames.plan;
   const uint32_t n = p->worlds * p->each;
-  uint32_t *of = room(n * sizeof *of);
+  uint32_t *of = space(n * sizeof *of);
   for (uint32_t i = 0; i < n; i++) of[i] = 1 + i / p->each;
   const slab_geometry_options options = {.worlds = of};
   const slab_mesh ground = mesh_of(&b->frames.terrain);
@@ -238,8 +238,8 @@ static bool print(const bench *b) {
 
 /* Names without commas, for the CSV. by 16: rtcIntersect16 */
 static void open_sides(bench *b) {
-  b->hits = room(ray_count(b) * sizeof *b->hits);
-  b->others = room(ray_count(b) * sizeof *b->others);
+  b->hits = space(ray_count(b) * sizeof *b->hits);
+  b->others = space(ray_count(b) * sizeof *b->others);
   open_ours(b);
   b->sides[b->count++].name = "Slabcast: worlds";
 #ifdef BENCH_EMBREE

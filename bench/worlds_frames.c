@@ -94,10 +94,10 @@ void worlds_frames_open(worlds_frames *f, const worlds_plan *plan) {
   f->plan = *plan;
   f->random = random_seed(SEED);
   make_meshes(f);
-  f->transforms = room(float_count(plan) * sizeof *f->transforms);
-  f->middles = room((size_t)plan->worlds * 2 * sizeof *f->middles);
-  f->rays = room(rays * sizeof *f->rays);
-  f->worlds = room(rays * sizeof *f->worlds);
+  f->transforms = space(float_count(plan) * sizeof *f->transforms);
+  f->middles = space((size_t)plan->worlds * 2 * sizeof *f->middles);
+  f->rays = space(rays * sizeof *f->rays);
+  f->worlds = space(rays * sizeof *f->worlds);
   for (uint32_t w = 0; w < plan->worlds; w++) make_world(f, w);
 }
 

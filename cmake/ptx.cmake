@@ -7,7 +7,7 @@
 # itself and unpacked by zlib; without zlib as it is.
 
 # As the library asks for them (host/cuda/ptx.c). Stacks are those that the deepest scene needs (kernels/variants.def).
-set(slab_ptx_options -cl-std=CL1.2 -DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=128 -DSLAB_WALKERS=1 -DSLAB_RAY_PAIRS=1)
+set(slab_ptx_options -cl-std=CL1.2 -DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_LOCAL_BOXES=128 -DSLAB_WALKERS=1 -DSLAB_RAY_PAIRS=1)
 # More warps fit where a work-item has fewer registers. 80: tuning.c. Closed edges would spill 1 KB. 128: clang 15 takes
 # 122, clang 22 167.
 set(slab_ptx_registers_compressed 80)
@@ -71,7 +71,7 @@ foreach(query RANGE 5)
       if(edges)
         list(APPEND asked -DSLAB_CLOSED)
       endif()
-      if(NOT kinds STREQUAL "triangles") # scenes of few primitives have no BVH: those of many kinds, or boxes in tiles
+      if(NOT kinds STREQUAL "triangles") # scenes of few primitives have no BVH: those of many kinds, or local boxes
         slab_ptx(flat-${query}-${kinds}${edges} flat ${asked} -DSLAB_STACK=48)
       endif()
       slab_ptx(compressed-${query}-${kinds}${edges} compressed ${asked} -DSLAB_STACK=48)

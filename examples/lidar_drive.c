@@ -104,7 +104,7 @@ static measured point_of(const float *pose, const float *beam, const slab_short_
   return made;
 }
 
-/* Casts a turn, and appends its points. hits: room for one a beam of each firing. */
+/* Casts a turn, and appends its points. hits: space for one a beam of each firing. */
 static slab_status turn(slab_scene *scene, const slab_rays *set, uint32_t frame, slab_short_hit *hits, measured *points,
                         uint32_t *count) {
   const slab_source source = {.set = set, .n = (size_t)set->rows * BEAMS};

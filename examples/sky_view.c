@@ -98,7 +98,7 @@ static int write_map(const char *path, const float *map, uint32_t across, uint32
   return !fclose(file) && !failed;
 }
 
-/* Asks for the map, and tells its mean. map: room for as many floats as there are places. */
+/* Asks for the map, and tells its mean. map: space for as many floats as there are places. */
 static slab_status survey(slab_context *context, const float *directions, uint32_t rays, uint32_t across,
                           uint32_t along, float *map) {
   const uint32_t n = across * along;

@@ -8,7 +8,7 @@
  *
  * A round of the loop visits a node where no leaves are left, and then tests one primitive where some are. So rays of a
  * warp that test primitives do not wait for those that visit nodes, nor the other way round. A loop of its own for the
- * leaves took 1.2 times as long, by the steps of warps (docs/tuning.md).
+ * leaves took 1.2 times as long, by the steps of warps (docs/gpu_tuning.md).
  *
  * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, SLAB_STACK: the most inner nodes above each other, and
  * SLAB_INSTANCES. */

@@ -1,15 +1,15 @@
 /* Packet traversal: LANES rays of one octant go through a wide BVH together. wide.cl traverses the same BVH ray by ray.
  *
- * The children of a node and the triangles of a leaf are first tested against the packet interval: intervals of origins
+ * The children of a node and the triangles of a leaf are first tested against the hull: intervals of origins
  * and reciprocals that hold all rays of a packet. Children and triangles that pass are tested against every ray. The
- * ends of a product of intervals are products of their ends, and rounding is monotone. So the packet interval accepts
+ * ends of a product of intervals are products of their ends, and rounding is monotone. So the hull accepts
  * all that any of its rays accepts. Rays of a second octant go through the BVH after those of the first. Packets with
  * more octants, the signs and the largest axis of a direction, are packet fallback: wide.cl casts them. So it does
  * where the rays of a packet have more hits than its log holds (SLAB_ALL).
  *
  * In a scene with instances a packet goes into models: each depth has a packet of those of its rays that are there.
  *
- * packet.h has the packet, packet_interval.h its interval, packet_path.h what is visited next, packet_leaf.h the tests
+ * packet.h has the packet, packet_hull.h its hull, packet_path.h what is visited next, packet_leaf.h the tests
  * there, with packet_singly.h, packet_query.h hits and results, packet_list.h those of SLAB_ALL, and packet_instances.h
  * the traversal of models.
  *
@@ -24,15 +24,15 @@
 #else
 
 /* The traversal where hits lower limits. */
-INLINE void packet_traverse_nearest(packet *p, const packet_rows *each, packet_interval *h, const scene_view *scene) {
+INLINE void packet_traverse_nearest(packet *p, const packet_rows *each, packet_hull *h, const scene_view *scene) {
   packet_children stack[PACKET_ENTRIES];
   packet_path path;
   packet_path_begin(&path, stack);
   for (uint rays = p->live;;) {
     bool known = false; /* the next visit is */
     if (BVH_IS_INNER(path.meta)) {
-      interval_real enter;
-      const int8 overlapped = interval_overlaps_boxes(h, &node_at(scene->nodes, path.child)->bounds[0][0], &enter);
+      hull_real enter;
+      const int8 overlapped = hull_overlaps_boxes(h, &node_at(scene->nodes, path.child)->bounds[0][0], &enter);
       known = packet_path_down(&path, scene, enter, overlapped);
     } else {
       packet_leaf(p, each, h, rays, scene, path.child, path.meta);
@@ -46,7 +46,7 @@ INLINE void packet_traverse_nearest(packet *p, const packet_rows *each, packet_i
   }
 }
 
-INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval *h, const scene_view *scene) {
+INLINE void packet_traverse(packet *p, const packet_rows *each, packet_hull *h, const scene_view *scene) {
   bvh_visit stack[SLAB_STACK];
   bvh_path path;
   uint rays = p->live;
@@ -70,7 +70,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
 INLINE void packet_run(packet *p, occluder *last, const scene_view *scene) {
   packet_occluder(p, last, scene);
   if (p->live == 0) return;
-  packet_interval h = packet_interval_of(p);
+  packet_hull h = packet_hull_of(p);
   packet_rows each;
   if (HAS_KIND(SLAB_TRIANGLE)) packet_store(&p->ray, &each);
   packet_outside(p, &each, &h, scene);

@@ -7,5 +7,5 @@ kernel void KERNEL_NAME(pairs)(WORK_ITEM const global slab_ray *rays, const glob
   const size_t i = get_global_id(0);
   if (i >= count) return;
   const slab_ray given = rays[i];
-  intervals[i] = pair_interval(kind, &given, shapes + i * primitive_rows(kind), first + (uint)i);
+  intervals[i] = pair_interval(kind, &given, shapes + i * primitive_floats(kind), first + (uint)i);
 }

@@ -89,7 +89,7 @@ INLINE bool points_depth_ends(point_query *q, point_descent *d, const point_desc
     d->on.leaves.bits = 1;
     d->on.leaves.meta = COMPRESSED_LEAF(SHAPE_INSTANCE, 1);
     d->on.leaves.place = d->ungated.first;
-    d->ungated.first += BLOCK_UNITS(BOX_ROWS, STRIDE, BVH_UNIT);
+    d->ungated.first += BLOCK_UNITS(BOX_FLOATS, STRIDE, BVH_UNIT);
     d->ungated.blocks--;
     return true;
   }
@@ -108,7 +108,7 @@ INLINE bool points_enter_gate(point_query *q, const scene_view *scene, uint plac
     upper[i] = block[i + 3];
   }
   if (!points_near_gate(q, lower, upper, &gate, &square)) return false;
-  const uint instance = points_instance(q, scene, ((const global uint *)block)[BOX_ROWS]);
+  const uint instance = points_instance(q, scene, ((const global uint *)block)[BOX_FLOATS]);
   return instance != SLAB_MISS && points_enter(q, scene, instance, gate);
 }
 

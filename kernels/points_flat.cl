@@ -7,7 +7,7 @@
 /* One kind of primitives of a geometry, of which those lie in one buffer. */
 INLINE bool points_scan(point_query *q, const scene_view *scene, const uint kind, const geometry_entry *entry) {
   const geometry_blocks own = geometry_begin(scene->blocks, entry);
-  const uint step = primitive_rows(kind) * LANES, base = entry->global_id_base;
+  const uint step = primitive_floats(kind) * LANES, base = entry->global_id_base;
   for (uint first = 0; first < entry->count; first += LANES)
     if (points_block(q, scene, kind, geometry_block(own, (size_t)(first / LANES) * step), 0, base + first,
                      base + entry->count, 0))
@@ -20,7 +20,7 @@ INLINE void points_search(point_query *q, const scene_view *scene, uint collapse
   for (uint g = 0; g < scene->cast->geometries; g++) {
     const geometry_entry entry = scene->table[g];
     if ((entry.mask & q->mask) == 0) continue;
-#define OF_KIND(shape, name, names, noun, rows, form, place, source) \
+#define OF_KIND(shape, name, names, noun, floats, form, place, source) \
   if (HAS_KIND(shape) && entry.kind == shape && points_scan(q, scene, shape, &entry)) return;
     SHAPES(OF_KIND)
 #undef OF_KIND

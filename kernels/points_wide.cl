@@ -39,8 +39,8 @@ INLINE uint points_children(const point_query *q, const global float *bounds, fl
  * other blocks. place: the bits of the gate's squared distance at this depth. */
 INLINE bool points_gates(point_query *q, bvh_path *path, const scene_view *scene, uint first, uint blocks) {
   const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
-  const global uint *ids = (const global uint *)(block + BOX_ROWS * STRIDE);
-  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
+  const global uint *ids = (const global uint *)(block + BOX_FLOATS * STRIDE);
+  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_FLOATS), VISIT_GATES, path->next.enter, blocks - 1);
   const uint base = path->top;
   for (uint part = 0; part < BVH_WIDTH; part += LANES) {
     real lower[3], upper[3], gate, square;

@@ -11,7 +11,7 @@
 /* Finds the block of each global primitive id. */
 kernel void KERNEL_NAME(places)(WORK_ITEM const global uint *blocks, global uint *places, const uint count) {
   const size_t i = get_global_id(0);
-  if (i < count) places[blocks[i * COMPRESSED_TRIANGLE + TRIANGLE_ROWS]] = (uint)i;
+  if (i < count) places[blocks[i * COMPRESSED_TRIANGLE + TRIANGLE_FLOATS]] = (uint)i;
 }
 
 /* Writes the triangles of a geometry into their blocks, where they have one, as words: nothing rounds. indices: NULL

@@ -176,10 +176,10 @@ INLINE void walker_leaf(walker *t, const scene_view *scene) {
 /* Takes the hits of the next block of a ray's leaf. Pops after the last block, or when the ray is done. */
 INLINE void walker_take(walker *t, mask hit, real at, const scene_view *scene) {
   interleaved_path *path = &t->path;
-  const global uint *global_ids = (const global uint *)(path->at + TRIANGLE_ROWS * STRIDE);
+  const global uint *global_ids = (const global uint *)(path->at + TRIANGLE_FLOATS * STRIDE);
   const bool done = lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, interleaved_here(&t->ray), hit, at, at, 0, 0,
                                                   global_ids, path->child, scene);
-  path->child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, BVH_UNIT);
+  path->child += BLOCK_UNITS(TRIANGLE_FLOATS, STRIDE, BVH_UNIT);
   path->meta--; /* its lowest bits count blocks */
   path->at = block_at(scene->blocks, (size_t)path->child * BVH_UNIT);
   if (done) interleaved_stop(path);

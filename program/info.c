@@ -30,7 +30,7 @@ static const command_line command = {
     .about = "Describes a scene: primitives, bounds, and the size, depth and cost of its tree.",
     .closing =
         "The SAH cost is the expected work of a random ray through the bounds; 0 where there is no tree.\n\n"
-        "  slabcast info --mesh room.obj\n"
+        "  slabcast info --mesh space.obj\n"
         "  slabcast info --builtin city:1000 --tree high --json",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
@@ -76,7 +76,7 @@ static void print_corner(const char *name, const slab_scene_stats *stats, const 
 
 static void print_table(const slab_scene_stats *stats, const slab_device_info *device, const scene_parts *parts) {
   printf("%-12s %15" PRIu32 "\n", "geometries", stats->geometries);
-#define PRINT_COUNT(shape, name, names, noun, rows, form, place, source) print_count(#names, stats->names);
+#define PRINT_COUNT(shape, name, names, noun, floats, form, place, source) print_count(#names, stats->names);
   SHAPES(PRINT_COUNT)
 #undef PRINT_COUNT
   print_parts(parts);
@@ -109,7 +109,7 @@ static json_t *bound(const slab_scene_stats *stats, const float *corner) {
 
 static json_t *describe(const slab_scene_stats *stats, const slab_device_info *device, const scene_parts *parts) {
   json_t *all = json_pack("{s:s, s:I}", "device", device->name, "geometries", (json_int_t)stats->geometries);
-#define SET_COUNT(shape, name, names, noun, rows, form, place, source) \
+#define SET_COUNT(shape, name, names, noun, floats, form, place, source) \
   (void)json_object_set_new(all, #names, json_integer((json_int_t)stats->names));
   SHAPES(SET_COUNT)
 #undef SET_COUNT

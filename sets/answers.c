@@ -36,8 +36,8 @@ slab_status cast_query(slab_scene *scene, slab_query query, const slab_ray *rays
 /* Fill byte that no answer consists of: it shows results that were not written. */
 #define UNWRITTEN 0xA5
 
-static bool make_room(answers *a, size_t n) {
-  if (n <= a->room && a->closest != NULL) return true;
+static bool make_space(answers *a, size_t n) {
+  if (n <= a->space && a->closest != NULL) return true;
   answers_free(a);
   a->closest = malloc(n * sizeof *a->closest + 1);
   a->distance = malloc(n * sizeof *a->distance + 1);
@@ -46,18 +46,18 @@ static bool make_room(answers *a, size_t n) {
   a->offsets = malloc((n + 1) * sizeof *a->offsets);
   a->interval = malloc(n * sizeof *a->interval + 1);
   a->nearest = malloc(n * sizeof *a->nearest + 1);
-  a->room = n;
+  a->space = n;
   const bool made = a->closest && a->distance && a->any && a->count && a->offsets && a->interval && a->nearest;
   if (!made) answers_free(a);
   return made;
 }
 
-static bool make_room_for_hits(answers *a, uint64_t hits) {
-  if (hits <= a->hits_room && a->all != NULL) return true;
+static bool make_space_for_hits(answers *a, uint64_t hits) {
+  if (hits <= a->hits_space && a->all != NULL) return true;
   free(a->all);
-  a->hits_room = hits + hits / 4;
-  a->all = a->hits_room < SIZE_MAX / sizeof *a->all ? malloc(a->hits_room * sizeof *a->all + 1) : NULL;
-  if (a->all == NULL) a->hits_room = 0;
+  a->hits_space = hits + hits / 4;
+  a->all = a->hits_space < SIZE_MAX / sizeof *a->all ? malloc(a->hits_space * sizeof *a->all + 1) : NULL;
+  if (a->all == NULL) a->hits_space = 0;
   return a->all != NULL;
 }
 
@@ -87,12 +87,12 @@ static slab_status cast_hits(answers *a, slab_scene *scene, const slab_ray *rays
   memset(a->offsets, UNWRITTEN, (n + 1) * sizeof *a->offsets);
   slab_status status = slab_all(scene, rays, n, a->offsets, NULL, 0, &a->asked, options);
   if (status != SLAB_OK || a->asked == 0) return status;
-  if (!make_room_for_hits(a, a->asked)) return SLAB_OUT_OF_MEMORY;
-  memset(a->all, UNWRITTEN, a->hits_room * sizeof *a->all);
-  status = slab_all(scene, rays, n, a->offsets, a->all, a->hits_room, &required, options);
+  if (!make_space_for_hits(a, a->asked)) return SLAB_OUT_OF_MEMORY;
+  memset(a->all, UNWRITTEN, a->hits_space * sizeof *a->all);
+  status = slab_all(scene, rays, n, a->offsets, a->all, a->hits_space, &required, options);
   if (status != SLAB_CAPACITY) return status;
-  if (!make_room_for_hits(a, required)) return SLAB_OUT_OF_MEMORY;
-  return slab_all(scene, rays, n, a->offsets, a->all, a->hits_room, NULL, options);
+  if (!make_space_for_hits(a, required)) return SLAB_OUT_OF_MEMORY;
+  return slab_all(scene, rays, n, a->offsets, a->all, a->hits_space, NULL, options);
 }
 
 slab_status answers_cast(answers *a, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
@@ -100,7 +100,7 @@ slab_status answers_cast(answers *a, slab_query query, slab_scene *scene, const 
   slab_cast_options counted = {0};
   if (options != NULL) counted = *options;
   counted.invalid = &a->invalid[query];
-  if (!make_room(a, n)) return SLAB_OUT_OF_MEMORY;
+  if (!make_space(a, n)) return SLAB_OUT_OF_MEMORY;
   a->n = n;
   if (query == SLAB_ALL) return cast_hits(a, scene, rays, n, &counted);
   memset(array_of(a, query), UNWRITTEN, n * slab_result_size(query));
@@ -114,14 +114,14 @@ slab_status answers_cast_set(answers *a, slab_query query, slab_scene *scene, co
   slab_results results = {0};
   if (options != NULL) counted = *options;
   counted.invalid = &a->invalid[query];
-  if (!make_room(a, n)) return SLAB_OUT_OF_MEMORY;
+  if (!make_space(a, n)) return SLAB_OUT_OF_MEMORY;
   a->n = n;
   results.offsets = query == SLAB_ALL ? a->offsets : NULL;
   if (query == SLAB_ALL) { /* the offsets first, which say how many hits there are */
     const slab_status status = slab_cast(scene, query, &source, &results, &counted);
     if (status != SLAB_OK) return status;
     a->asked = results.required;
-    if (!make_room_for_hits(a, a->asked)) return SLAB_OUT_OF_MEMORY;
+    if (!make_space_for_hits(a, a->asked)) return SLAB_OUT_OF_MEMORY;
     results.capacity = a->asked;
   }
   results.memory = array_of(a, query);

@@ -27,8 +27,8 @@ typedef struct answers {
   slab_interval *interval;
   slab_short_hit *nearest;
   uint64_t invalid[ANSWER_QUERIES]; /* number of rays that each query reported as invalid */
-  size_t room;                      /* rays that the arrays have room for */
-  uint64_t hits_room;               /* hits that `all` has room for */
+  size_t space;                     /* rays that the arrays have space for */
+  uint64_t hits_space;              /* hits that `all` has space for */
 } answers;
 
 /* Casts one query and fills its arrays, which are cleared of old results before. SLAB_OUT_OF_MEMORY also where the

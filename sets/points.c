@@ -63,8 +63,8 @@ slab_point_options point_options_of(slab_point_query query, const slab_point_opt
 /* Fill byte that no answer consists of: it shows results that were not written. */
 #define UNWRITTEN 0xA5
 
-static bool make_room(point_answers *a, size_t n) {
-  if (n <= a->room && a->closest != NULL) return true;
+static bool make_space(point_answers *a, size_t n) {
+  if (n <= a->space && a->closest != NULL) return true;
   point_answers_free(a);
   a->closest = malloc(n * sizeof *a->closest + 1);
   a->distance = malloc(n * sizeof *a->distance + 1);
@@ -72,7 +72,7 @@ static bool make_room(point_answers *a, size_t n) {
   a->winding = malloc(n * sizeof *a->winding + 1);
   a->signed_distance = malloc(n * sizeof *a->signed_distance + 1);
   a->number = malloc(n * sizeof *a->number + 1);
-  a->room = n;
+  a->space = n;
   const bool made = a->closest != NULL && a->distance != NULL && a->within != NULL && a->winding != NULL &&
                     a->signed_distance != NULL && a->number != NULL;
   if (!made) point_answers_free(a);
@@ -83,7 +83,7 @@ slab_status point_answers_ask(point_answers *a, slab_point_query query, slab_sce
                               size_t n, const slab_point_options *options) {
   slab_point_options o = {0};
   if (options != NULL) o = point_options_of(query, options);
-  if (!make_room(a, n)) return SLAB_OUT_OF_MEMORY;
+  if (!make_space(a, n)) return SLAB_OUT_OF_MEMORY;
   a->n = n;
   o.invalid = &a->invalid[query];
   switch (query) {

@@ -18,7 +18,7 @@ slab_point_options point_options_of(slab_point_query, const slab_point_options *
 
 /* The answers of all queries to n points. Zero before the first. Arrays grow and are reused. */
 typedef struct point_answers {
-  size_t n, room;
+  size_t n, space;
   slab_closest_point *closest;
   float *distance;
   uint8_t *within;

@@ -3,14 +3,14 @@
 #include "shapes.def"
 
 size_t shape_floats(slab_shape kind) {
-#define FLOATS_OF(shape, name, names, noun, rows, form, place, source) [shape] = (rows),
+#define FLOATS_OF(shape, name, names, noun, floats, form, place, source) [shape] = (floats),
   static const size_t floats[SHAPE_KINDS] = {SHAPES(FLOATS_OF)};
 #undef FLOATS_OF
   return floats[kind];
 }
 
 const char *shape_name(slab_shape kind) {
-#define NAME_OF(shape, name, names, noun, rows, form, place, source) [shape] = (noun),
+#define NAME_OF(shape, name, names, noun, floats, form, place, source) [shape] = (noun),
   static const char *const nouns[SHAPE_KINDS] = {SHAPES(NAME_OF)};
 #undef NAME_OF
   return nouns[kind];
@@ -37,8 +37,8 @@ slab_status shape_add_array(slab_scene *scene, slab_shape kind, const void *shap
   switch (kind) {
 #define ADD_OF_ARRAY(names) slab_scene_add_##names(scene, shapes, n, options, geometry)
 #define ADD_OF_MESH(names) slab_scene_add_mesh(scene, &soup, options, geometry)
-#define ADD_OF(shape, name, names, noun, rows, form, place, source) \
-  case shape:                                                       \
+#define ADD_OF(shape, name, names, noun, floats, form, place, source) \
+  case shape:                                                         \
     return ADD_OF_##source(names);
     SHAPES(ADD_OF)
 #undef ADD_OF
@@ -58,8 +58,8 @@ slab_status shape_add_doubles(slab_scene *scene, slab_shape kind, const double *
 #define ADD64_OF_ARRAY(name, names) \
   slab_scene_add_##names##64(scene, (const slab_##name##64 *)(const void *)shapes, n, options, NULL)
 #define ADD64_OF_MESH(name, names) slab_scene_add_mesh(scene, &soup, options, NULL)
-#define ADD64_OF(shape, name, names, noun, rows, form, place, source) \
-  case shape:                                                         \
+#define ADD64_OF(shape, name, names, noun, floats, form, place, source) \
+  case shape:                                                           \
     return ADD64_OF_##source(name, names);
     SHAPES(ADD64_OF)
 #undef ADD64_OF
@@ -72,8 +72,8 @@ slab_status shape_update_array(slab_scene *scene, uint32_t geometry, slab_shape 
   switch (kind) {
 #define UPDATE_OF_ARRAY(names) slab_scene_update_##names(scene, geometry, shapes, n)
 #define UPDATE_OF_MESH(names) slab_scene_update_mesh(scene, geometry, &soup)
-#define UPDATE_OF(shape, name, names, noun, rows, form, place, source) \
-  case shape:                                                          \
+#define UPDATE_OF(shape, name, names, noun, floats, form, place, source) \
+  case shape:                                                            \
     return UPDATE_OF_##source(names);
     SHAPES(UPDATE_OF)
 #undef UPDATE_OF
@@ -86,8 +86,8 @@ slab_status shape_update_some(slab_scene *scene, uint32_t geometry, slab_shape k
   switch (kind) {
 #define SOME_OF_ARRAY(names) slab_scene_update_some_##names(scene, geometry, first, shapes, n)
 #define SOME_OF_MESH(names) slab_scene_update_some_vertices(scene, geometry, 3 * first, shapes, 3 * n)
-#define SOME_OF(shape, name, names, noun, rows, form, place, source) \
-  case shape:                                                        \
+#define SOME_OF(shape, name, names, noun, floats, form, place, source) \
+  case shape:                                                          \
     return SOME_OF_##source(names);
     SHAPES(SOME_OF)
 #undef SOME_OF

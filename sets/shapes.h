@@ -5,7 +5,7 @@
 #include "data/types.h"
 #include "slabcast.h"
 
-enum { SHAPE_KINDS = SLAB_SHAPE_COUNT, SHAPE_FLOATS_MOST = ROWS_MOST };
+enum { SHAPE_KINDS = SLAB_SHAPE_COUNT, SHAPE_FLOATS_MOST = FLOATS_MOST };
 
 size_t shape_floats(slab_shape kind);
 const char *shape_name(slab_shape kind);

@@ -27,7 +27,7 @@ void trace_random_fill(const slab_scene_stats *, uint64_t seed, size_t n, slab_r
 void trace_rows_fill(const slab_scene_stats *, uint32_t side, slab_ray *rays);
 
 /* Rays of a set for a picture of side x side pixels; side is a power of two. Secondary rays are fewer where the camera
- * hits nothing at a pixel. hits: room for side * side, where rays leave surfaces; otherwise NULL. Sets *n. */
+ * hits nothing at a pixel. hits: space for side * side, where rays leave surfaces; otherwise NULL. Sets *n. */
 slab_status trace_rays_fill(slab_scene *, trace_set, uint64_t seed, uint32_t side, slab_ray *rays, slab_hit *hits,
                             size_t *n);
 

@@ -32,8 +32,8 @@ cut=(-DSLAB_BUFFERS=4 -DSLAB_PART_UNITS=300000000 -DSLAB_PART_NODES=4294967295) 
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -Wall -Wextra -Wpedantic -Werror -I "$root/kernels" -I "$root/host/include"
   -DSLAB_STACK=64 -DSLAB_WALKERS=1 -DCHAINS=12)
-gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=128) # host/device/tuning.c
-cpu=(-DSLAB_RAYS=32 -DSLAB_TILE=0)
+gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_LOCAL_BOXES=128) # host/device/tuning.c
+cpu=(-DSLAB_RAYS=32 -DSLAB_LOCAL_BOXES=0)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/nvptx64--nvidiacl.bc")
 # libclc knows no later GPU than gfx906; its functions are bitcode, which gfx1100 takes too.
 amd=(-target amdgcn-- -nogpulib -fverbose-asm -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/gfx906-amdgcn--.bc")

@@ -251,15 +251,15 @@ def parts_of(variant: str, graph: Graph) -> dict[str, list[Instruction]]:
     counted = {first: counts(own[first]) for first in own}
     inner = [first for first in own if graph.is_inner(first)]
     nodes = [first for first in inner if sum(each.reads_row for each in own[first]) >= 4]
-    tiles = [first for first in inner if counted[first]["local"] >= 12 and counted[first]["minmax"] >= 48]
+    steps = [first for first in inner if counted[first]["local"] >= 12 and counted[first]["minmax"] >= 48]
     leaves = [first for first in inner if counted[first]["fma"] and first not in nodes]
     parts = {}
     if variant.startswith("compressed") and nodes:
         parts = parts_of_round(graph, max(nodes, key=lambda first: len(own[first])), "kinds16" in variant)
     elif not variant.startswith("flat") and leaves:
         parts["triangle"] = own[max(leaves, key=lambda first: counted[first]["minmax"])]
-    tiles.sort(key=lambda first: (counted[first]["local"], -counted[first]["fma"]))
-    for name, first in zip(["alike", "others", "axial"], tiles):  # by how their rays' directions are
+    steps.sort(key=lambda first: (counted[first]["local"], -counted[first]["fma"]))
+    for name, first in zip(["alike", "others", "axial"], steps):  # by how their rays' directions are
         parts[name] = own[first]
     return parts
 
@@ -287,8 +287,8 @@ def written(key: tuple[str, str, str], row: Mapping[str, object]) -> str:
 HEAD = """\
 # What compilers make of the kernels for GPUs: registers, bytes spilt, bytes of the frame in memory, instructions in all
 # and by class. Of a kernel and of its loops, each without loops inside it: a compressed node, and a primitive after it;
-# of triangles that is up to their short test, and exact what those take that it leaves; a triangle; four boxes of a
-# tile against four rays, where the signs of all rays are alike, of others, and where one is parallel to an axis.
+# of triangles that is up to their short test, and exact what those take that it leaves; a triangle; four
+# local boxes against four rays, where the signs of all rays are alike, of others, and where one is parallel to an axis.
 # Made by `./dev gate --update`. The gate fails where a figure grows by 5 % and this table does not say so."""
 
 

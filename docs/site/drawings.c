@@ -1,10 +1,10 @@
 /* The data of the drawings in how.md, from what the library really builds and tests: drawings.py draws it.
  *
  *   city LX LZ UX UZ              a box of a small city, seen from above
- *   node LEVEL LEAF LX LZ UX UZ   a child of a node of that city's BVH
+ *   node DEPTH LEAF LX LZ UX UZ   a child of a node of that city's BVH
  *   ray OX OY DX DY               a ray of a packet
  *   cells WIDTH HEIGHT LX LY UX UY  a grid of small boxes; then a row of it a line, bottom up, a digit a cell:
- *                                 0 nothing accepts it, 1 the packet interval does, 2 a ray does too */
+ *                                 0 nothing accepts it, 1 the hull does, 2 a ray does too */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +15,13 @@
 /* drawn_packet.cl */
 void drawn_packet(const float *rays, const float *blocks, size_t count, uint32_t *by_interval, uint32_t *by_rays);
 
-static void print_children(const bvh *tree, uint32_t index, int level) {
+static void print_children(const bvh *tree, uint32_t index, int depth) {
   const bvh_node *node = &tree->nodes[index];
   for (int k = 0; k < BVH_WIDTH && node->meta[k] != 0; k++) {
     const int is_leaf = !BVH_IS_INNER(node->meta[k]);
-    printf("node %d %d %g %g %g %g\n", level, is_leaf, (double)node->bounds[0][k], (double)node->bounds[2][k],
+    printf("node %d %d %g %g %g %g\n", depth, is_leaf, (double)node->bounds[0][k], (double)node->bounds[2][k],
            (double)node->bounds[3][k], (double)node->bounds[5][k]);
-    if (!is_leaf) print_children(tree, node->child[k], level + 1);
+    if (!is_leaf) print_children(tree, node->child[k], depth + 1);
   }
 }
 
@@ -34,7 +34,7 @@ static void fill_boxes(const void *argument, const uint32_t *primitives, uint32_
   }
 }
 
-/* Leaves of one block at most, so that so small a scene has levels. */
+/* Leaves of one block at most, so that so small a scene has several depths. */
 static int print_bvh(void) {
   const bvh_options options = {.quality = BVH_DEFAULT, .threads = 1, .leaves = {BVH_WIDTH, 1, BVH_COST_BLOCK}};
   scene_geometry city;

@@ -54,18 +54,18 @@ def counted(count, noun):
 
 
 def draw_bvh(data):
-    """A panel for each level, of which the last has leaves alone. The ground, a box below all, is left out."""
+    """A panel for each depth, of which the last has leaves alone. The ground, a box below all, is left out."""
     sizes = data["city"][:, 2:] - data["city"][:, :2]
     houses = data["city"][sizes.max(axis=1) < 10]
-    levels = int(data["node"][:, 0].max())
-    figure, panels = pyplot.subplots(1, levels, figsize=(3.3 * levels, 3.5), sharex=True, sharey=True)
-    for level, panel in enumerate(panels, 1):
-        rows = data["node"][data["node"][:, 0] == level]
+    depths = int(data["node"][:, 0].max())
+    figure, panels = pyplot.subplots(1, depths, figsize=(3.3 * depths, 3.5), sharex=True, sharey=True)
+    for depth, panel in enumerate(panels, 1):
+        rows = data["node"][data["node"][:, 0] == depth]
         inner, leaves = rows[rows[:, 1] == 0], rows[rows[:, 1] == 1]
         panel.add_collection(rectangles(houses, facecolor="#c3cace", edgecolor="none"))
         panel.add_collection(rectangles(leaves[:, 2:], facecolor=TEAL + "1c", edgecolor=TEAL, linewidth=1.1))
         panel.add_collection(rectangles(inner[:, 2:], facecolor="none", edgecolor=SAND, linewidth=2.2))
-        panel.set(title=f"level {level}: {counted(len(inner), 'node')}, {counted(len(leaves), 'leaf')}")
+        panel.set(title=f"depth {depth}: {counted(len(inner), 'node')}, {counted(len(leaves), 'leaf')}")
         panel.set(xlim=(-11, 11), ylim=(-11, 11))
         panel.set_aspect("equal")
         panel.axis("off")
@@ -85,7 +85,7 @@ def draw_packet(data, cells):
         panel.plot(x, y, "o", color=INK, markersize=3)
     shares = [np.count_nonzero(cells == value) for value in (2, 1)]
     panel.plot([], [], "s", color=TEAL + "99", markersize=9, label=f"cells that some ray may overlap: {shares[0]:,}")
-    panel.plot([], [], "s", color=SAND + "66", markersize=9, label=f"that the packet interval alone accepts: {shares[1]:,}")
+    panel.plot([], [], "s", color=SAND + "66", markersize=9, label=f"that the hull alone accepts: {shares[1]:,}")
     panel.legend(loc="upper left", frameon=False)
     panel.set_ylim(data["ray"][:, 1].min() - 0.1, high)
     panel.axis("off")

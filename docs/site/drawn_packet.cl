@@ -3,7 +3,7 @@
 #include "packet.cl"
 
 /* rays: the eight numbers of a ray, each LANES times. blocks: of boxes, as they lie in a BVH. Of each block's eight
- * boxes, which the packet interval accepts and which some ray does, as bits. */
+ * boxes, which the hull accepts and which some ray does, as bits. */
 void drawn_packet(const float *rays, const float *blocks, size_t count, uint *by_interval, uint *by_rays);
 
 void drawn_packet(const float *rays, const float *blocks, size_t count, uint *by_interval, uint *by_rays) {
@@ -20,11 +20,11 @@ void drawn_packet(const float *rays, const float *blocks, size_t count, uint *by
   p.limit = p.ray.t_max;
   ray_turn(&p.ray, packet_octant(&p, p.live, &alike));
   const bool agrees = alike == p.live;
-  const packet_interval h = packet_interval_of(&p);
+  const packet_hull h = packet_hull_of(&p);
   for (size_t n = 0; n < count; n++) {
     const float *block = blocks + n * 6 * BVH_WIDTH;
     real near[3], far[3], enter;
-    by_interval[n] = agrees ? eight_bits(interval_overlaps_boxes(&h, block, &enter)) : 0;
+    by_interval[n] = agrees ? eight_bits(hull_overlaps_boxes(&h, block, &enter)) : 0;
     by_rays[n] = 0;
     for (uint box = 0; box < BVH_WIDTH; box++) {
       box_planes(&p.ray, block + box, near, far);

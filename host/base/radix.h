@@ -11,7 +11,8 @@ typedef struct keyed {
 } keyed;
 
 /* Sorts n elements by the lowest `bits` bits of their keys. The sort is stable. threads: as pool_run takes it. *others
- * has room for n elements too; *keys and *others are exchanged radix_passes times. Returns false where memory is short.
+ * has space for n elements too; *keys and *others are exchanged radix_passes times. Returns false where memory is
+ * short.
  */
 bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, uint32_t threads);
 

@@ -14,14 +14,14 @@ typedef struct task {
   uint32_t next, end;     /* pairs that are reserved and not yet used */
   uint32_t owed;          /* how many more the task may reserve: a subtree of n primitives has at most n - 1 pairs */
   uint32_t first, filled; /* the part of the curve */
-  reference room[BVH_FILL_MOST];
+  reference space[BVH_FILL_MOST];
 } task;
 
 enum { SUPPLY_PAIRS = 64 };
 
 /* Bytes a primitive of the second array of references, which the caller receives as spare memory: enough for the blocks
  * that it makes of the BVH. Pages that are never written take no memory. */
-enum { REFERENCE_ROOM = 96 };
+enum { REFERENCE_SPACE = 96 };
 
 /* The result of one pass over the input. */
 typedef struct scene_bounds {
@@ -78,11 +78,11 @@ static void scene_bounds_chunk(void *argument, size_t i) {
   const scene_bounds_job *j = argument;
   const uint32_t first = (uint32_t)i * SCENE_BOUNDS_CHUNK, rest = j->b->input->count - first;
   const uint32_t end = first + (rest < SCENE_BOUNDS_CHUNK ? rest : SCENE_BOUNDS_CHUNK);
-  reference room[BVH_FILL_MOST];
+  reference space[BVH_FILL_MOST];
   scene_bounds seen = scene_bounds_empty();
   for (uint32_t at = first; at < end; at += BVH_FILL_MOST) {
     const uint32_t count = end - at < BVH_FILL_MOST ? end - at : BVH_FILL_MOST;
-    reference *to = j->b->sorts ? room : &j->b->references[0][at];
+    reference *to = j->b->sorts ? space : &j->b->references[0][at];
     references_take_run(j->b, at, count, to);
     see_references(to, count, j->clamps, &seen);
     if (j->b->sorts) curve_note(j->b, at, to, count);
@@ -200,9 +200,9 @@ static const reference *task_references(const builder *b, task *t, const build_r
   if (s->first - t->first >= t->filled) {
     t->first = s->first;
     t->filled = s->count;
-    curve_take(b, s->first, s->count, t->room);
+    curve_take(b, s->first, s->count, t->space);
   }
-  return t->room + (s->first - t->first);
+  return t->space + (s->first - t->first);
 }
 
 static void grow_below(builder *b, task *t, const build_range *s) {
@@ -303,7 +303,7 @@ static bool builder_create(builder *b, bvh_quality quality, const bvh_input *inp
   b->lists = (os_mutex)OS_MUTEX;
   b->tip_most = leaves->together < tip_most[quality] ? leaves->together : tip_most[quality];
   b->references[0] = bvh_allocate(count, sizeof *b->references[0]);
-  b->references[1] = bvh_allocate(count, REFERENCE_ROOM);
+  b->references[1] = bvh_allocate(count, REFERENCE_SPACE);
   b->order = bvh_allocate(count, sizeof *b->order);
   b->build_nodes = bvh_allocate(2 * count, sizeof *b->build_nodes); /* the curve is sorted there before they are */
   if (b->sorts) b->curve = bvh_allocate(count, sizeof *b->curve);
@@ -356,7 +356,7 @@ static void builder_spare(builder *b, bvh *out) {
     b->build_nodes = NULL;
   } else {
     out->spare = b->references[1];
-    out->spare_bytes = (size_t)b->input->count * REFERENCE_ROOM;
+    out->spare_bytes = (size_t)b->input->count * REFERENCE_SPACE;
     b->references[1] = NULL;
   }
 }

@@ -10,7 +10,7 @@
 #include "maths/primitive.h"
 #include "maths/quantise.h"
 
-uint32_t compressed_primitive_units(uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), 1, COMPRESSED_UNIT); }
+uint32_t compressed_primitive_units(uint32_t kind) { return BLOCK_UNITS(primitive_floats(kind), 1, COMPRESSED_UNIT); }
 
 uint32_t bvh_block_count(const bvh *t, uint32_t b) {
   uint32_t count = 0;

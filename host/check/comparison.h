@@ -10,7 +10,7 @@
 
 /* One of several: rays or points. */
 typedef struct compared compared;
-/* Compares the i-th. Adds to *invalid where it is. answer: room that is kept. Returns false when memory runs out. */
+/* Compares the i-th. Adds to *invalid where it is. answer: space that is kept. Returns false when memory runs out. */
 typedef bool compare_one(const compared *, size_t i, reference_answer *answer, slab_check_report *, uint64_t *invalid);
 
 /* Begins each check. */

@@ -23,7 +23,7 @@ typedef struct explained_depth {
   uint32_t g;                     /* entry of the geometry there, in the table */
   uint32_t id;                    /* of the geometry there */
   const instance_entry *instance; /* that leads further; NULL: there is none */
-  float gate[BOX_ROWS];           /* the instance's */
+  float gate[BOX_FLOATS];         /* the instance's */
   slab_ray given;
   prepared_ray ray;
   float enter; /* where it enters the gate */
@@ -246,14 +246,14 @@ static void tell_no_hit(telling *w, const char *part, const char *why) { ask(w, 
 
 /* ---- kinds of primitives: NAME_steps tells of the test NAME_surface -------- */
 
-static const char *const plane_names[PLANE_ROWS] = {"normal x", "normal y", "normal z", "offset"};
-static const char *const sphere_names[SPHERE_ROWS] = {"center x", "center y", "center z", "radius"};
-static const char *const box_names[BOX_ROWS] = {"lower x", "lower y", "lower z", "upper x", "upper y", "upper z"};
-static const char *const triangle_names[TRIANGLE_ROWS] = {"a x", "a y", "a z", "b x", "b y",
-                                                          "b z", "c x", "c y", "c z"};
-static const char *const obb_names[OBB_ROWS] = {"center x",    "center y", "center z", "half size 0", "half size 1",
-                                                "half size 2", "axis 0 x", "axis 0 y", "axis 0 z",    "axis 1 x",
-                                                "axis 1 y",    "axis 1 z", "axis 2 x", "axis 2 y",    "axis 2 z"};
+static const char *const plane_names[PLANE_FLOATS] = {"normal x", "normal y", "normal z", "offset"};
+static const char *const sphere_names[SPHERE_FLOATS] = {"center x", "center y", "center z", "radius"};
+static const char *const box_names[BOX_FLOATS] = {"lower x", "lower y", "lower z", "upper x", "upper y", "upper z"};
+static const char *const triangle_names[TRIANGLE_FLOATS] = {"a x", "a y", "a z", "b x", "b y",
+                                                            "b z", "c x", "c y", "c z"};
+static const char *const obb_names[OBB_FLOATS] = {"center x",    "center y", "center z", "half size 0", "half size 1",
+                                                  "half size 2", "axis 0 x", "axis 0 y", "axis 0 z",    "axis 1 x",
+                                                  "axis 1 y",    "axis 1 z", "axis 2 x", "axis 2 y",    "axis 2 z"};
 
 static void plane_steps(telling *w, const char *part) {
   const float *n = w->values, offset = n[3];
@@ -644,12 +644,12 @@ static void tell_answer(telling *w, const slab_explanation *found, const char *n
 
 /* The primitive's values, and its test. */
 static void tell_primitive(telling *w, slab_shape kind) {
-#define TELL_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (kind == shape) tell_each(w, noun " as kept", name##_names, w->values, rows, "");
+#define TELL_KIND(shape, name, names, noun, floats, form, place, source) \
+  if (kind == shape) tell_each(w, noun " as kept", name##_names, w->values, floats, "");
   SHAPES(TELL_KIND)
 #undef TELL_KIND
   if (w->ray->state != RAY_LIVE) return;
-#define TELL_TEST(shape, name, names, noun, rows, form, place, source) \
+#define TELL_TEST(shape, name, names, noun, floats, form, place, source) \
   if (kind == shape) name##_steps(w, noun);
   SHAPES(TELL_TEST)
 #undef TELL_TEST
@@ -718,10 +718,10 @@ static void explain(descent *down, slab_primitive_id id, const slab_ray *ray, co
   const slab_shape kind = (slab_shape)primitive.scene->table[primitive.g].kind;
   const geometry_values *values = primitive.scene->values[primitive.g];
   cast_uniforms uniforms;
-  float room[ROWS_MOST];
+  float space[FLOATS_MOST];
   cast_uniforms_of(down->at[0].scene, SLAB_CLOSEST, options, &uniforms);
   cast_depths(down, ray);
-  w->values = values_at(values, primitive_rows((uint32_t)kind), id.primitive, room);
+  w->values = values_at(values, primitive_floats((uint32_t)kind), id.primitive, space);
   w->rules = uniforms.rules;
   const char *why = primitive_is_void(kind, w->values) ? "refused when added, or inverted: kept as never hit" : "";
   const uint32_t none = reason_of(&down->at[0].ray);

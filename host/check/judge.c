@@ -18,7 +18,7 @@
 /* Floats that a geometry's triangles take beside its vertices. */
 static size_t expanded_floats(const snapshot *scene, uint32_t g) {
   if (is_hidden(scene, g) || !scene->values[g]->indexed) return 0;
-  return (size_t)scene->table[g].count * primitive_rows(scene->table[g].kind);
+  return (size_t)scene->table[g].count * primitive_floats(scene->table[g].kind);
 }
 
 /* A snapshot in the oracle's form. */
@@ -34,13 +34,13 @@ typedef struct judged_scene {
 
 static oracle_geometry geometry_of_judge(const geometry_entry *entry, const geometry_values *v, float *expanded,
                                          uint8_t *dropped) {
-  const uint32_t rows = primitive_rows(entry->kind);
+  const uint32_t floats = primitive_floats(entry->kind);
   const float *primitives = v->indexed ? expanded : v->values;
-  float room[ROWS_MOST];
+  float space[FLOATS_MOST];
   for (uint32_t i = 0; i < entry->count; i++) {
-    const float *values = values_at(v, rows, i, room);
+    const float *values = values_at(v, floats, i, space);
     dropped[i] = primitive_is_void((slab_shape)entry->kind, values);
-    if (v->indexed) memcpy(expanded + (size_t)i * rows, values, rows * sizeof *expanded);
+    if (v->indexed) memcpy(expanded + (size_t)i * floats, values, floats * sizeof *expanded);
   }
   return (oracle_geometry){.kind = (slab_shape)entry->kind,
                            .primitives = primitives,

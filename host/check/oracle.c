@@ -56,8 +56,8 @@ static const void *shape_at(const oracle_geometry *geometry, uint32_t i) {
 /* Returns false when certainly missed. */
 static bool decide(const oracle_question *question, oracle_item *item) {
   switch (item->kind) {
-#define DECIDE(shape_kind, name, names, noun, rows, form, place, source) \
-  case shape_kind:                                                       \
+#define DECIDE(shape_kind, name, names, noun, floats, form, place, source) \
+  case shape_kind:                                                         \
     return oracle_##name(item->line, question, item->shape, item);
     SHAPES(DECIDE)
 #undef DECIDE

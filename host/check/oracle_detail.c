@@ -182,8 +182,8 @@ static const char *check_triangle(const oracle_line *line, const oracle_question
 
 const char *oracle_detail(const oracle_question *question, const oracle_item *item, const slab_hit *hit) {
   switch (item->kind) {
-#define CHECK_DETAIL(shape, name, names, noun, rows, form, place, source) \
-  case shape:                                                             \
+#define CHECK_DETAIL(shape, name, names, noun, floats, form, place, source) \
+  case shape:                                                               \
     return check_##name(item->line, question, item, hit);
     SHAPES(CHECK_DETAIL)
 #undef CHECK_DETAIL

@@ -71,7 +71,7 @@ typedef struct oracle_item {
 } oracle_item;
 
 /* oracle_box and so on, one for each kind. Returns false when certainly missed. */
-#define ORACLE_OF(shape, name, names, noun, rows, form, place, source) \
+#define ORACLE_OF(shape, name, names, noun, floats, form, place, source) \
   bool oracle_##name(const oracle_line *, const oracle_question *, const slab_##name *, oracle_item *);
 SHAPES(ORACLE_OF)
 #undef ORACLE_OF
@@ -204,7 +204,7 @@ double oracle_normal_outside(const oracle_line *, double n[3], double tolerance)
 
 /* Floats of a kind's struct. */
 static inline size_t oracle_floats(slab_shape kind) {
-#define FLOATS_OF(shape, name, names, noun, rows, form, place, source) [shape] = (rows),
+#define FLOATS_OF(shape, name, names, noun, floats, form, place, source) [shape] = (floats),
   static const size_t floats[] = {SHAPES(FLOATS_OF)};
 #undef FLOATS_OF
   return floats[kind];

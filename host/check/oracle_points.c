@@ -108,7 +108,7 @@ static double bounds_distance(const float *f, const double p[3]) {
 
 static void measure(candidate *c) {
   switch (c->geometry->kind) {
-#define NEAR_OF(shape_kind, name, names, noun, rows, form, where, source)                    \
+#define NEAR_OF(shape_kind, name, names, noun, floats, form, where, source)                  \
   case shape_kind:                                                                           \
     oracle_near_##name((const slab_##name *)(const void *)c->shape, c->at->point, &c->near); \
     break;
@@ -120,8 +120,8 @@ static void measure(candidate *c) {
 
 static const char *touch_of(const candidate *c, const oracle_touch *touch) {
   switch (c->geometry->kind) {
-#define TOUCH_OF(shape_kind, name, names, noun, rows, form, where, source) \
-  case shape_kind:                                                         \
+#define TOUCH_OF(shape_kind, name, names, noun, floats, form, where, source) \
+  case shape_kind:                                                           \
     return oracle_touch_##name((const slab_##name *)(const void *)c->shape, c->at->point, &c->near, touch);
     SHAPES(TOUCH_OF)
 #undef TOUCH_OF

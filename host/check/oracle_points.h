@@ -46,7 +46,7 @@ typedef struct oracle_touch {
 } oracle_touch;
 
 /* oracle_near_box and so on, one for each kind; and whether u, v, feature and the point fit: NULL, or what is wrong. */
-#define ORACLE_NEAR_OF(shape, name, names, noun, rows, form, place, source)       \
+#define ORACLE_NEAR_OF(shape, name, names, noun, floats, form, place, source)     \
   void oracle_near_##name(const slab_##name *, const double p[3], oracle_near *); \
   const char *oracle_touch_##name(const slab_##name *, const double p[3], const oracle_near *, const oracle_touch *);
 SHAPES(ORACLE_NEAR_OF)

@@ -75,8 +75,8 @@ static count_span count_triangle(const slab_triangle *t, const double p[3]) {
 
 static count_span count_primitive(slab_shape kind, const void *shape, const double p[3]) {
   switch (kind) {
-#define COUNT_OF(shape_kind, name, names, noun, rows, form, where, source) \
-  case shape_kind:                                                         \
+#define COUNT_OF(shape_kind, name, names, noun, floats, form, where, source) \
+  case shape_kind:                                                           \
     return count_##name(shape, p);
     SHAPES(COUNT_OF)
 #undef COUNT_OF

@@ -73,9 +73,9 @@ ALWAYS_INLINE void scan(uint kind, reference_state *m, const reference_depth *de
   const prepared_ray *ray = &depth->ray;
   const uint32_t geometry = depth->geometry + entry->id;
   const bool skips = primitive_is_surface(kind) && m->own.skip.geometry == geometry;
-  float room[ROWS_MOST];
+  float space[FLOATS_MOST];
   for (uint i = 0; i < entry->count; i++) {
-    const float *values = values_at(of, primitive_rows(kind), i, room);
+    const float *values = values_at(of, primitive_floats(kind), i, space);
     float t, leave = 0.0f;
     mask hit = m->query == SLAB_INTERVAL ? primitive_solid(kind, ray, values, ray->t_max, cast->rules, &t, &leave)
                                          : primitive_surface(kind, ray, values, ray->t_max, cast->rules, &t);
@@ -92,7 +92,7 @@ ALWAYS_INLINE void scan_geometries(const reference_depth *depth, const cast_unif
     if (!visibility_has(m->own.sees, entry->mask, values_world(scene->values[g])))
       continue; /* so where it is disabled or removed */
     if (entry->kind == SHAPE_INSTANCE) scan_instances(depth, g, cast, m);
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
+#define SCAN_KIND(shape, name, names, noun, floats, form, place, source) \
   if (entry->kind == shape) scan(shape, m, depth, g, cast);
     SHAPES(SCAN_KIND)
 #undef SCAN_KIND
@@ -110,7 +110,7 @@ static void scan_scene(const reference_depth *depth, const cast_uniforms *cast, 
 static void scan_instances(const reference_depth *depth, uint32_t g, const cast_uniforms *cast, reference_state *m) {
   const instance_group *group = depth->scene->groups[g];
   for (uint32_t i = 0; i < group->count; i++) {
-    float gate[BOX_ROWS], leave;
+    float gate[BOX_FLOATS], leave;
     if (!visibility_has(m->own.sees, group->mask, group->instances[i].world)) continue;
     reference_depth inner = {.scene = depth->scene->models[g].snapshot, .outer = depth};
     gate_in(depth->scene, g, i, gate);
@@ -134,8 +134,8 @@ slab_hit reference_hit(const snapshot *scene, const cast_uniforms *cast, const p
   const uint32_t g = entry_of_id(scene->table, scene->geometries, id.geometry);
   const geometry_entry *entry = &scene->table[g];
   if (entry->kind != SHAPE_INSTANCE) {
-    float room[ROWS_MOST];
-    const float *values = values_at(scene->values[g], primitive_rows(entry->kind), id.primitive, room);
+    float space[FLOATS_MOST];
+    const float *values = values_at(scene->values[g], primitive_floats(entry->kind), id.primitive, space);
     return hit_at(ray, entry, id.geometry, values, 0, cast, t, entry->global_id_base + id.primitive);
   }
   const instance_group *group = scene->groups[g];

@@ -33,10 +33,10 @@ static void take(nearest *best, const point_place *place, float square, uint32_t
 
 ALWAYS_INLINE void scan(uint kind, const point_place *place, uint32_t g, nearest *best) {
   const geometry_entry *entry = &place->scene->table[g];
-  float room[ROWS_MOST];
+  float space[FLOATS_MOST];
   for (uint32_t i = 0; i < entry->count; i++) {
     closest at;
-    primitive_closest(kind, place->point, values_at(place->scene->values[g], primitive_rows(kind), i, room), &at);
+    primitive_closest(kind, place->point, values_at(place->scene->values[g], primitive_floats(kind), i, space), &at);
     take(best, place, closest_square(at.to), i, place->geometry + entry->id);
   }
 }
@@ -50,7 +50,7 @@ ALWAYS_INLINE void scan_geometries(const point_place *place, visibility seen, ne
     if (!visibility_has(seen, entry->mask, values_world(scene->values[g])))
       continue; /* so where it is disabled or removed */
     if (entry->kind == SHAPE_INSTANCE) scan_instances(place, g, seen, best);
-#define SCAN_KIND(shape, name, names, noun, rows, form, where, source) \
+#define SCAN_KIND(shape, name, names, noun, floats, form, where, source) \
   if (entry->kind == shape) scan(shape, place, g, best);
     SHAPES(SCAN_KIND)
 #undef SCAN_KIND
@@ -64,7 +64,7 @@ WITH_FMA static void scan_geometries_fma(const point_place *place, visibility se
 static void scan_instances(const point_place *place, uint32_t g, visibility seen, nearest *best) {
   const instance_group *group = place->scene->groups[g];
   for (uint32_t i = 0; i < group->count; i++) {
-    float gate[BOX_ROWS];
+    float gate[BOX_FLOATS];
     if (!visibility_has(seen, group->mask, group->instances[i].world)) continue;
     gate_in(place->scene, g, i, gate);
     point_place inner = {.scene = place->scene->models[g].snapshot, .outer = place};
@@ -81,9 +81,9 @@ static void place_of(const snapshot *scene, const float point[3], slab_primitive
   const uint32_t g = entry_of_id(scene->table, scene->geometries, id.geometry);
   const geometry_entry *entry = &scene->table[g];
   if (entry->kind != SHAPE_INSTANCE) {
-    float room[ROWS_MOST];
-    primitive_closest(entry->kind, point, values_at(scene->values[g], primitive_rows(entry->kind), id.primitive, room),
-                      at);
+    float space[FLOATS_MOST];
+    primitive_closest(entry->kind, point,
+                      values_at(scene->values[g], primitive_floats(entry->kind), id.primitive, space), at);
     return;
   }
   const instance_group *group = scene->groups[g];
@@ -121,8 +121,8 @@ slab_closest_point reference_closest_point(const snapshot *scene, const float po
 /* ---- winding numbers ---- */
 
 ALWAYS_INLINE int32_t count_block(uint kind, const point_place *place, uint32_t g, uint32_t i) {
-  float room[ROWS_MOST];
-  const float *values = values_at(place->scene->values[g], primitive_rows(kind), i, room);
+  float space[FLOATS_MOST];
+  const float *values = values_at(place->scene->values[g], primitive_floats(kind), i, space);
   winding_lanes found;
   primitive_winding(kind, place->point, values, &found);
   if (found.unsure) {
@@ -142,8 +142,8 @@ ALWAYS_INLINE int32_t count_geometries(const point_place *place, visibility seen
     const geometry_entry *entry = &scene->table[g];
     if (!visibility_has(seen, entry->mask, values_world(scene->values[g]))) continue;
     if (entry->kind == SHAPE_INSTANCE) sum += count_instances(place, g, seen);
-#define COUNT_KIND(shape, name, names, noun, rows, form, where, source) \
-  if (entry->kind == shape)                                             \
+#define COUNT_KIND(shape, name, names, noun, floats, form, where, source) \
+  if (entry->kind == shape)                                               \
     for (uint32_t i = 0; i < entry->count; i++) sum += count_block(shape, place, g, i);
     SHAPES(COUNT_KIND)
 #undef COUNT_KIND
@@ -159,7 +159,7 @@ static int32_t count_instances(const point_place *place, uint32_t g, visibility 
   const instance_group *group = place->scene->groups[g];
   int32_t sum = 0;
   for (uint32_t i = 0; i < group->count; i++) {
-    float gate[BOX_ROWS];
+    float gate[BOX_FLOATS];
     if (!visibility_has(seen, group->mask, group->instances[i].world)) continue;
     gate_in(place->scene, g, i, gate);
     point_place inner = {.scene = place->scene->models[g].snapshot, .outer = place};

@@ -118,7 +118,7 @@ void cuda_release_kernel(gpu_kernel *kernel) { free(kernel); }
 
 slab_status cuda_set(gpu_kernel *kernel, uint32_t nth, const gpu_argument *a, const char *what) {
   if (nth >= ARGUMENTS_MOST || a->size > sizeof(argument))
-    return fail(SLAB_DEVICE_FAILED, "argument %u of %zu bytes has no room, for %s", nth, a->size, what);
+    return fail(SLAB_DEVICE_FAILED, "argument %u of %zu bytes has no space, for %s", nth, a->size, what);
   if (a->size > 0)
     memcpy(kernel->values[nth].bytes, a->value, a->size);
   else

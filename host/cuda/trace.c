@@ -35,7 +35,7 @@ slab_status cuda_build_traced(const device *d, const program_key *key, uint32_t 
   slab_status status = trace_check_options(options, refused, sizeof refused / sizeof *refused);
   if (status != SLAB_OK) return status;
   snprintf(specialised, sizeof specialised,
-           "-DLANES=1 -DSLAB_FMAX -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=1 -DSLAB_TILE=0 "
+           "-DLANES=1 -DSLAB_FMAX -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=1 -DSLAB_LOCAL_BOXES=0 "
            "-DSLAB_WALKERS=1 -DSLAB_RAY_PAIRS=1 -DSLAB_DEFERRED=0 -DSLAB_INSTANCES=%d",
            (int)key->query, key->kinds, key->stack, key->instances);
   status = trace_write(&cuda_cpp, key, queries, specialised, &text);

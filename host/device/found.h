@@ -23,7 +23,7 @@ typedef struct device_list {
   char refused[192]; /* why the last device was left out; "": none was */
 } device_list;
 
-/* Makes room for n more devices. */
+/* Makes space for n more devices. */
 slab_status device_list_reserve(device_list *, size_t n);
 
 #endif

@@ -6,7 +6,8 @@
 static const tuning cpu = {
     /* PoCL 3.1, EPYC (Zen 5, AVX-512): explicit lanes reach 6 G tests/s; compiler vectorisation reaches 0.33. */
     .lanes_most = 16,
-    /* The same machine: 32 rays share a tile of the geometry in the first-level cache, 1.35 times the speed of one ray.
+    /* The same machine: 32 rays share a stretch of the geometry in the first-level cache, 1.35 times the speed of one
+     * ray.
      */
     .rays_each = 32,
     /* EPYC (Zen 3): enough rays to use the primitive that blocked earlier rays (occluder.h). Other casts are as fast
@@ -38,7 +39,7 @@ static const tuning gpu = {
     .lanes_most = 1,
     /* One read of a box serves four rays, and their slab tests fit the registers. */
     .rays_each = 4,
-    .tile = 128,
+    .local_boxes = 128,
     /* One ray per work-item, as in published GPU kernels. */
     .bvh_rays = 1,
     /* Two warps of 32 work-items (NVIDIA), or one wavefront of 64 (AMD). */
@@ -48,7 +49,7 @@ static const tuning gpu = {
     .registers = 80,
     .groups_a_unit = 1,
     /* At most three primitives per leaf: Ylitie, Karras, Laine 2017. One is 1.1 times as fast in soup, 0.97 on terrain,
-     * and takes an eighth more memory. The cost: docs/gpu_tuning.md. */
+     * and takes 1.13 to 1.20 times the memory. The cost: docs/gpu_tuning.md. */
     .leaves = {1, 3, 0.3f},
     /* H200, random rays, kernels alone (bench/results/h200-nvidia580/device.txt): a BVH is 1.8 times as fast with 100
      * boxes, 4.0 times with 1,000. With 100 boxes it is faster than brute force with one. Fewer were not measured, nor

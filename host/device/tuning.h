@@ -12,13 +12,13 @@
 #define WORK_GROUP 64
 
 struct tuning {
-  uint32_t lanes_most; /* maximum primitives that one work-item tests at once; else the width of the device's
-                          registers */
-  uint32_t rays_each;  /* maximum rays per work-item in a flat scene */
-  uint32_t bvh_rays;   /* and in a BVH by OpenCL */
-  uint32_t tile;  /* boxes of a flat scene that a group loads into local memory at a time, a multiple of 4, in blocks of
-                     one lane. 0: its work-items read them from global memory */
-  uint32_t group; /* work-items per group */
+  uint32_t lanes_most;    /* maximum primitives that one work-item tests at once; else the width of the device's
+                             registers */
+  uint32_t rays_each;     /* maximum rays per work-item in a flat scene */
+  uint32_t bvh_rays;      /* and in a BVH by OpenCL */
+  uint32_t local_boxes;   /* boxes of a flat scene that a group loads into local memory at a time, a multiple of 4, in
+                       blocks of   one lane. 0: its work-items read them from global memory */
+  uint32_t group;         /* work-items per group */
   uint32_t registers;     /* most of a work-item, in compressed BVHs of one kind of primitives; 0: no limit */
   uint32_t groups_a_unit; /* rays per work-item are reduced before there are fewer groups than this per compute unit */
   /* The work that a primitive of each kind adds to brute force. Up to FLAT_MOST in all SLAB_TREE_DEFAULT builds no BVH:
@@ -35,7 +35,7 @@ static inline uint64_t beside_most(const device *d) { return FLAT_MOST * (d->inf
 
 const tuning *tuning_of(slab_device_type);
 
-/* Primitives per block of a scene without a BVH. It is 1 for tiles in local memory. */
-static inline uint32_t flat_lanes(const device *d) { return d->tuning->tile > 0 ? 1 : d->info.lane_width; }
+/* Primitives per block of a scene without a BVH. It is 1 where boxes are in local memory. */
+static inline uint32_t flat_lanes(const device *d) { return d->tuning->local_boxes > 0 ? 1 : d->info.lane_width; }
 
 #endif

@@ -116,10 +116,10 @@ static void *results_of(const cast *c, const flight *f) {
 static gpu_buffer *written_buffer(const flight *f) { return f->sums != NULL ? f->sums : f->launch.results; }
 
 /* Allocates host memory for the hits of a chunk. */
-static slab_status make_room(const device_scene *on, flight *f) {
+static slab_status make_space(const device_scene *on, flight *f) {
   cast_uniforms *u = &f->launch.uniforms;
   const slab_status status = chunk_memory_hits(&f->memory, on->device, f->of, launch_walkers(on, &f->launch), u);
-  f->result_bytes = room_size(f->of->count, &u->room);
+  f->result_bytes = space_size(f->of->count, &u->space);
   return status;
 }
 
@@ -146,7 +146,7 @@ static slab_status output(const cast *c, const device_scene *on, flight *f) {
       c->offsets != NULL ? c->offsets[f->of->first + f->of->count] - c->offsets[f->of->first] : f->of->count;
   f->written = PART_RESULTS;
   f->result_bytes = results * c->result_size;
-  const slab_status status = collects(c) ? make_room(on, f) : SLAB_OK;
+  const slab_status status = collects(c) ? make_space(on, f) : SLAB_OK;
   return status != SLAB_OK || f->result_bytes == 0 ? status : output_buffer(c, on->device, f, &f->launch.results);
 }
 
@@ -371,7 +371,7 @@ static slab_status fetch_hits(const cast *c, const device_scene *on, flight *f) 
   const slab_status status = chunk_look(c, b, c->scene->context->threads);
   if (status != SLAB_OK) return status;
   const size_t hits = b->lost || on->device->in_place ? 0 : b->used;
-  return fetch_results(c, on->device, f, room_begin(b->rays), hits * sizeof(slab_hit));
+  return fetch_results(c, on->device, f, space_begin(b->rays), hits * sizeof(slab_hit));
 }
 
 static void forget_events(const device *d, flight *f) {

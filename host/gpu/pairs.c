@@ -42,7 +42,7 @@ static slab_status run_pairs(device *d, slab_shape kind, const pair_buffers *b, 
   const gpu_driver *driver = driver_of(d);
   gpu_queue *queue = gpu_of(d)->queue;
   const gpu_order order = {0};
-  const size_t shape_bytes = count * primitive_rows(kind) * sizeof *prepared;
+  const size_t shape_bytes = count * primitive_floats(kind) * sizeof *prepared;
   slab_status status = driver->write(queue, b->rays, 0, rays + first, count * sizeof *rays, true, order, "pairs");
   if (status == SLAB_OK) status = driver->write(queue, b->shapes, 0, prepared, shape_bytes, true, order, "pairs");
   if (status == SLAB_OK) status = cast_pairs(d, kind, b, first, count);
@@ -56,7 +56,7 @@ slab_status gpu_pairs(device *d, slab_shape kind, const slab_ray *rays, const fl
   slab_status status = SLAB_OK;
   pair_buffers b = {0};
   const uint32_t most = n < LAUNCH_PAIRS ? (uint32_t)n : LAUNCH_PAIRS;
-  const size_t shape_bytes = most * primitive_rows(kind) * sizeof(float);
+  const size_t shape_bytes = most * primitive_floats(kind) * sizeof(float);
   float *prepared = malloc(shape_bytes);
   if (prepared == NULL) status = fail_memory(shape_bytes, "pairs");
   if (status == SLAB_OK) status = driver->create(d, GPU_READ, GPU_OWN, most * sizeof *rays, NULL, "pairs", &b.rays);
@@ -65,7 +65,7 @@ slab_status gpu_pairs(device *d, slab_shape kind, const slab_ray *rays, const fl
     status = driver->create(d, GPU_WRITE, GPU_OWN, most * sizeof *intervals, NULL, "pairs", &b.intervals);
   for (size_t first = 0; status == SLAB_OK && first < n; first += most) {
     uint32_t count = n - first < most ? (uint32_t)(n - first) : most;
-    primitives_prepare(kind, shapes + first * primitive_rows(kind), count, prepared);
+    primitives_prepare(kind, shapes + first * primitive_floats(kind), count, prepared);
     status = run_pairs(d, kind, &b, rays, prepared, first, count, intervals);
   }
   gpu_release_buffer(d, &b.rays);

@@ -39,7 +39,7 @@ static slab_status commands_end(commands *c, slab_status status) {
   return status == SLAB_OK ? ended : status;
 }
 
-/* Makes room for one more. */
+/* Makes space for one more. */
 static slab_status commands_next(commands *c) {
   return c->count < sizeof c->events / sizeof *c->events ? SLAB_OK : commands_end(c, SLAB_OK);
 }

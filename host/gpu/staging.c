@@ -71,10 +71,10 @@ void staging_buffers_give_back(device *d, staging_buffers *s) {
 
 /* The new size of a staging buffer: twice the old one, so that growing chunks do not reallocate it each time. Only the
  * hits of a single ray may need more than STAGED_BYTES. */
-static size_t staging_room(const device *d, size_t had, size_t size) {
-  size_t room = 2 * had < STAGED_BYTES ? 2 * had : STAGED_BYTES;
-  if (room > d->info.allocation_bytes) room = d->info.allocation_bytes;
-  return room > size ? room : size;
+static size_t staging_space(const device *d, size_t had, size_t size) {
+  size_t space = 2 * had < STAGED_BYTES ? 2 * had : STAGED_BYTES;
+  if (space > d->info.allocation_bytes) space = d->info.allocation_bytes;
+  return space > size ? space : size;
 }
 
 /* NULL: the system refuses it. */
@@ -88,12 +88,12 @@ static gpu_buffer *pin(const device *d, gpu_queue *queue, size_t size, void **pi
 }
 
 static slab_status grow(const device *d, staging_buffers *s, staging *to, size_t size, const char *what) {
-  const size_t room = staging_room(d, to->size, size);
+  const size_t space = staging_space(d, to->size, size);
   unpin(d, s, to);
   gpu_release_buffer(d, &to->buffer);
   to->was_asked = false;
-  slab_status status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, room, NULL, what, &to->buffer);
-  to->size = status == SLAB_OK ? room : 0;
+  slab_status status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, space, NULL, what, &to->buffer);
+  to->size = status == SLAB_OK ? space : 0;
   return status;
 }
 

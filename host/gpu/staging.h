@@ -44,7 +44,7 @@ slab_status staging_buffers_take(device *, staging_buffers **taken);
 void staging_buffers_give_back(device *, staging_buffers *);
 /* The list that starts here. */
 void staging_buffers_free_all(const device *, staging_buffers *);
-/* Makes room for `size` bytes in staged[part]; direct: without pinned memory, else with it where there is some. */
+/* Makes space for `size` bytes in staged[part]; direct: without pinned memory, else with it where there is some. */
 slab_status staging_reserve(const device *, staging_buffers *, part, size_t size, bool direct, const char *what);
 
 #endif

@@ -70,7 +70,7 @@ static trace_source source_of(program_source of) {
 
 /* The definitions in which a program of one ray a work-item differs from programs that cast arrays. */
 static const char of_one_ray[] =
-    "#define SLAB_TRACE\n#undef SLAB_RAYS\n#define SLAB_RAYS 1\n#undef SLAB_TILE\n#define SLAB_TILE 0\n"
+    "#define SLAB_TRACE\n#undef SLAB_RAYS\n#define SLAB_RAYS 1\n#undef SLAB_LOCAL_BOXES\n#define SLAB_LOCAL_BOXES 0\n"
     "#undef SLAB_WALKERS\n#define SLAB_WALKERS 1\n#undef SLAB_RAY_PAIRS\n#define SLAB_RAY_PAIRS 1\n";
 
 /* Options of the compiler: those that define become lines of the header, the others stay. undefine: its last lines. */

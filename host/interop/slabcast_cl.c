@@ -184,10 +184,10 @@ static slab_status part_of(const update_call *u, const char *name, const slab_sp
   return check_span(u->function, cl_of(u->device)->context, name, span, size, SPAN_UNIT, &unused);
 }
 
-static slab_status update_array(slab_scene *scene, uint32_t geometry, const slab_span *shapes, size_t rows,
+static slab_status update_array(slab_scene *scene, uint32_t geometry, const slab_span *shapes, size_t floats,
                                 cl_uint wait_count, const cl_event *wait, addition *a) {
   ARITHMETIC callers = arithmetic_begin(); /* a driver may run on this thread */
-  const size_t size = a->count * rows * sizeof(float);
+  const size_t size = a->count * floats * sizeof(float);
   update_call u = {.function = a->function};
   update_part part;
   slab_status status = begin_update(scene, wait_count, wait, &u);
@@ -196,14 +196,14 @@ static slab_status update_array(slab_scene *scene, uint32_t geometry, const slab
 }
 
 /* slab_scene_update_planes_cl, slab_scene_update_spheres_cl and so on. */
-#define UPDATE_OF_MESH(shape, names, noun, rows)
-#define UPDATE_OF_ARRAY(shape, names, noun, rows)                                                           \
+#define UPDATE_OF_MESH(shape, names, noun, floats)
+#define UPDATE_OF_ARRAY(shape, names, noun, floats)                                                         \
   slab_status slab_scene_update_##names##_cl(slab_scene *scene, uint32_t geometry, const slab_span *shapes, \
                                              uint32_t n, cl_uint wait_count, const cl_event *wait) {        \
     addition a = {"slab_scene_update_" #names "_cl", noun, shape, n, .is_near = true};                      \
-    return update_array(scene, geometry, shapes, rows, wait_count, wait, &a);                               \
+    return update_array(scene, geometry, shapes, floats, wait_count, wait, &a);                             \
   }
-#define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, names, noun, rows)
+#define UPDATE_OF(shape, name, names, noun, floats, form, place, source) UPDATE_OF_##source(shape, names, noun, floats)
 SHAPES(UPDATE_OF)
 #undef UPDATE_OF
 

@@ -121,13 +121,13 @@ static slab_status check_reach(const char *function, CUcontext context, const ch
 
 /* The caller's memory as a buffer. unit: what its address is a multiple of. */
 static slab_status place(const char *function, const device *d, const char *name, const void *at, size_t size,
-                         size_t unit, gpu_buffer *room) {
+                         size_t unit, gpu_buffer *space) {
   const CUdeviceptr address = (CUdeviceptr)(uintptr_t)at;
   if (at == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, name);
   if (address % unit != 0)
     return fail(SLAB_INVALID_ARGUMENT, "%s: %s: 0x%llx is no multiple of %zu", function, name, address, unit);
-  *room = (gpu_buffer){.context = cuda_of(d)->context, .at = address};
-  return check_reach(function, room->context, name, address, size);
+  *space = (gpu_buffer){.context = cuda_of(d)->context, .at = address};
+  return check_reach(function, space->context, name, address, size);
 }
 
 /* Checks a scene, and the stream of a call on it, which is then a queue. */
@@ -142,48 +142,48 @@ static slab_status begin(const char *function, const slab_scene *scene, CUstream
 
 /* ---- casts ---- */
 
-enum { ROOMS = 9 };
+enum { SPACES = 9 };
 
 static slab_status place_one(const device *d, const char *name, const void *at, size_t size, size_t unit,
-                             gpu_buffer *room, gpu_buffer **placed) {
-  const slab_status status = place("slab_enqueue_cuda", d, name, at, size, unit, room);
-  if (status == SLAB_OK) *placed = room;
+                             gpu_buffer *space, gpu_buffer **placed) {
+  const slab_status status = place("slab_enqueue_cuda", d, name, at, size, unit, space);
+  if (status == SLAB_OK) *placed = space;
   return status;
 }
 
-static slab_status place_all(const device *d, const slab_cuda_batch *b, gpu_buffer rooms[ROOMS], launch *l) {
+static slab_status place_all(const device *d, const slab_cuda_batch *b, gpu_buffer spaces[SPACES], launch *l) {
   const bool lists = b->query == SLAB_ALL; /* only the offsets say how many hits there are */
   const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
-  slab_status status = place_one(d, "rays", b->rays, n * sizeof *b->rays, SPAN_UNIT, &rooms[0], &l->rays);
+  slab_status status = place_one(d, "rays", b->rays, n * sizeof *b->rays, SPAN_UNIT, &spaces[0], &l->rays);
   if (status == SLAB_OK)
-    status = place_one(d, "results", b->results, result, b->query == SLAB_ANY ? 1 : SPAN_UNIT, &rooms[1], &l->results);
+    status = place_one(d, "results", b->results, result, b->query == SLAB_ANY ? 1 : SPAN_UNIT, &spaces[1], &l->results);
   if (status == SLAB_OK && lists)
-    status = place_one(d, "offsets", b->offsets, (n + 1) * sizeof *b->offsets, SPAN_UNIT, &rooms[2], &l->offsets);
+    status = place_one(d, "offsets", b->offsets, (n + 1) * sizeof *b->offsets, SPAN_UNIT, &spaces[2], &l->offsets);
   if (status == SLAB_OK && b->skip != NULL)
-    status = place_one(d, "skip", b->skip, n * sizeof *b->skip, SPAN_UNIT, &rooms[3], &l->skips);
+    status = place_one(d, "skip", b->skip, n * sizeof *b->skip, SPAN_UNIT, &spaces[3], &l->skips);
   if (status == SLAB_OK && b->masks != NULL)
-    status = place_one(d, "masks", b->masks, n * sizeof *b->masks, SPAN_UNIT, &rooms[5], &l->masks);
+    status = place_one(d, "masks", b->masks, n * sizeof *b->masks, SPAN_UNIT, &spaces[5], &l->masks);
   if (status == SLAB_OK && b->after != NULL)
-    status = place_one(d, "after", b->after, n * sizeof *b->after, SPAN_UNIT, &rooms[6], &l->after);
+    status = place_one(d, "after", b->after, n * sizeof *b->after, SPAN_UNIT, &spaces[6], &l->after);
   if (status == SLAB_OK && b->worlds != NULL)
-    status = place_one(d, "worlds", b->worlds, n * sizeof *b->worlds, SPAN_UNIT, &rooms[8], &l->worlds);
+    status = place_one(d, "worlds", b->worlds, n * sizeof *b->worlds, SPAN_UNIT, &spaces[8], &l->worlds);
   if (status == SLAB_OK && b->invalid != NULL)
-    status = place_one(d, "invalid", b->invalid, sizeof *b->invalid, SPAN_UNIT, &rooms[4], &l->invalid);
+    status = place_one(d, "invalid", b->invalid, sizeof *b->invalid, SPAN_UNIT, &spaces[4], &l->invalid);
   if (status == SLAB_OK && b->counted != NULL)
-    status = place_one(d, "counted", b->counted, sizeof *b->counted, SPAN_UNIT, &rooms[7], &l->counted);
+    status = place_one(d, "counted", b->counted, sizeof *b->counted, SPAN_UNIT, &spaces[7], &l->counted);
   return status;
 }
 
 slab_status slab_enqueue_cuda(slab_scene *scene, const slab_cuda_batch *b, CUstream stream) {
   ARITHMETIC callers = arithmetic_begin();
-  gpu_buffer rooms[ROOMS];
+  gpu_buffer spaces[SPACES];
   gpu_queue queue;
   launch l = {0};
   slab_status status = begin("slab_enqueue_cuda", scene, stream, &queue);
   if (status == SLAB_OK && b == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_enqueue_cuda: batch is NULL");
   if (status == SLAB_OK) status = batch_check("slab_enqueue_cuda", b->query, b->count, b->cull, b->edges);
   if (status == SLAB_OK) status = check_own("slab_enqueue_cuda", b->query, b->mask, b->masks != NULL, b->after != NULL);
-  if (status == SLAB_OK && b->count > 0) status = place_all(&scene->context->devices[0], b, rooms, &l);
+  if (status == SLAB_OK && b->count > 0) status = place_all(&scene->context->devices[0], b, spaces, &l);
   if (status != SLAB_OK) return status;
   const slab_cast_options options = {
       .mask = b->mask, .cull = b->cull, .face_forward = b->face_forward, .edges = b->edges, .max_hits = b->max_hits};
@@ -202,35 +202,35 @@ static slab_status begin_update(const slab_scene *scene, CUstream stream, gpu_qu
 }
 
 /* Nothing is read of a part without bytes, which may be NULL. */
-static slab_status part_of(const update_call *u, const char *name, const void *at, size_t size, gpu_buffer *room,
+static slab_status part_of(const update_call *u, const char *name, const void *at, size_t size, gpu_buffer *space,
                            update_part *part) {
-  *part = (update_part){room, 0};
-  return size == 0 ? SLAB_OK : place(u->function, u->device, name, at, size, SPAN_UNIT, room);
+  *part = (update_part){space, 0};
+  return size == 0 ? SLAB_OK : place(u->function, u->device, name, at, size, SPAN_UNIT, space);
 }
 
-static slab_status update_array(slab_scene *scene, uint32_t geometry, const void *shapes, size_t rows, CUstream stream,
-                                addition *a) {
+static slab_status update_array(slab_scene *scene, uint32_t geometry, const void *shapes, size_t floats,
+                                CUstream stream, addition *a) {
   ARITHMETIC callers = arithmetic_begin();
-  const size_t size = a->count * rows * sizeof(float);
+  const size_t size = a->count * floats * sizeof(float);
   update_call u = {.function = a->function};
-  gpu_buffer room;
+  gpu_buffer space;
   gpu_queue queue;
   update_part part;
   slab_status status = begin_update(scene, stream, &queue, &u);
-  if (status == SLAB_OK) status = part_of(&u, "shapes", shapes, size, &room, &part);
+  if (status == SLAB_OK) status = part_of(&u, "shapes", shapes, size, &space, &part);
   return status == SLAB_OK ? update_shapes(scene, geometry, &u, part, size, a) : status;
 }
 
 /* slab_scene_update_planes_cuda, slab_scene_update_spheres_cuda and so on. */
-#define UPDATE_OF_MESH(shape, name, names, noun, rows)
-#define UPDATE_OF_ARRAY(shape, name, names, noun, rows)                                                         \
+#define UPDATE_OF_MESH(shape, name, names, noun, floats)
+#define UPDATE_OF_ARRAY(shape, name, names, noun, floats)                                                       \
   slab_status slab_scene_update_##names##_cuda(slab_scene *scene, uint32_t geometry, const slab_##name *shapes, \
                                                uint32_t n, CUstream stream) {                                   \
     addition a = {"slab_scene_update_" #names "_cuda", noun, shape, n, .is_near = true};                        \
-    return update_array(scene, geometry, shapes, rows, stream, &a);                                             \
+    return update_array(scene, geometry, shapes, floats, stream, &a);                                           \
   }
-#define UPDATE_OF(shape, name, names, noun, rows, form, place, source) \
-  UPDATE_OF_##source(shape, name, names, noun, rows)
+#define UPDATE_OF(shape, name, names, noun, floats, form, place, source) \
+  UPDATE_OF_##source(shape, name, names, noun, floats)
 SHAPES(UPDATE_OF)
 #undef UPDATE_OF
 
@@ -255,11 +255,11 @@ slab_status slab_scene_update_instances_cuda(slab_scene *scene, uint32_t geometr
                                              CUstream stream) {
   ARITHMETIC callers = arithmetic_begin();
   update_call u = {.function = "slab_scene_update_instances_cuda"};
-  gpu_buffer room;
+  gpu_buffer space;
   gpu_queue queue;
   update_part part;
   slab_status status = begin_update(scene, stream, &queue, &u);
-  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &room, &part);
+  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &space, &part);
   return status == SLAB_OK ? update_transforms(scene, geometry, &u, part, n) : status;
 }
 
@@ -267,12 +267,12 @@ slab_status slab_scene_update_some_instances_cuda(slab_scene *scene, uint32_t ge
                                                   const float *transforms, uint32_t n, CUstream stream) {
   ARITHMETIC callers = arithmetic_begin();
   update_call u = {.function = "slab_scene_update_some_instances_cuda"};
-  gpu_buffer rooms[2];
+  gpu_buffer spaces[2];
   gpu_queue queue;
   update_part places, part;
   slab_status status = begin_update(scene, stream, &queue, &u);
-  if (status == SLAB_OK) status = part_of(&u, "indices", indices, update_places_size(n), &rooms[0], &places);
-  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &rooms[1], &part);
+  if (status == SLAB_OK) status = part_of(&u, "indices", indices, update_places_size(n), &spaces[0], &places);
+  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &spaces[1], &part);
   return status == SLAB_OK ? update_some_transforms(scene, geometry, &u, places, part, n) : status;
 }
 
@@ -280,10 +280,10 @@ slab_status slab_scene_move_instances_cuda(slab_scene *scene, const uint32_t *ge
                                            const float *transforms, uint32_t n, CUstream stream) {
   ARITHMETIC callers = arithmetic_begin();
   update_call u = {.function = "slab_scene_move_instances_cuda"};
-  gpu_buffer room;
+  gpu_buffer space;
   gpu_queue queue;
   update_part part;
   slab_status status = begin_update(scene, stream, &queue, &u);
-  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &room, &part);
+  if (status == SLAB_OK) status = part_of(&u, "transforms", transforms, update_transforms_size(n), &space, &part);
   return status == SLAB_OK ? update_all_transforms(scene, geometries, count, &u, part, n) : status;
 }

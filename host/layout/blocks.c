@@ -17,14 +17,14 @@ block_form block_form_of(slab_layout layout) {
   return layout == SLAB_LAYOUT_COMPRESSED ? (block_form){1, COMPRESSED_UNIT} : (block_form){BVH_WIDTH, BLOCK_UNIT};
 }
 
-uint32_t block_units(block_form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
+uint32_t block_units(block_form f, uint32_t kind) { return BLOCK_UNITS(primitive_floats(kind), f.width, f.unit); }
 
 uint32_t *block_ids(block_form f, uint32_t kind, float *block) {
-  return (uint32_t *)(block + (size_t)primitive_rows(kind) * f.width);
+  return (uint32_t *)(block + (size_t)primitive_floats(kind) * f.width);
 }
 
 void block_write_ids(block_form f, uint32_t kind, float *block, const uint32_t *ids, uint32_t count) {
-  const uint32_t rest = block_units(f, kind) * f.unit - primitive_rows(kind) * f.width;
+  const uint32_t rest = block_units(f, kind) * f.unit - primitive_floats(kind) * f.width;
   uint32_t *to = block_ids(f, kind, block);
   for (uint32_t k = 0; k < rest; k++) to[k] = k >= f.width ? 0 : k < count ? ids[k] : SLAB_MISS;
 }
@@ -83,10 +83,10 @@ typedef struct reach {
 /* Stores four lanes, and grows *all by those that are there. Others become void: an edge to and fro, vertices a, b and
  * b. Its edge functions are 0, e and -e, and beside the ray 0, s and -s, to the bit: it is never hit. list: the indices
  * of three vertices a triangle, or NULL where each has vertices of its own. stride: floats a vertex. Each load takes
- * four of them, and geometry_values have room for as many. Nothing is stored in parts and loaded whole: that waits
+ * four of them, and geometry_values have space for as many. Nothing is stored in parts and loaded whole: that waits
  * until the parts are in the cache, behind all stores before them. */
 ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_t *list, triangle_lanes lanes,
-                               const float none_of[TRIANGLE_ROWS], float *block, reach *all) {
+                               const float none_of[TRIANGLE_FLOATS], float *block, reach *all) {
   const int4 there = lanes.there;
   const float4 none = float4_select(there, float4_all(-INFINITY), float4_all(INFINITY));
   float4 lower[3], upper[3];
@@ -115,16 +115,16 @@ ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_
 /* Writes a block whose triangles may be of any geometries, void, collapsed and disabled ones among them. Collapsed ones
  * stay what they are, since points find them. */
 ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *ids, found *geometry,
-                                       const float none_of[TRIANGLE_ROWS], float *block, reach *all) {
+                                       const float none_of[TRIANGLE_FLOATS], float *block, reach *all) {
   for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) {
     float4 vertices[3 * LANES_AT_ONCE] = {{0}};
     triangle_lanes lanes = {{0, 1, 2, 3}, {0}};
     for (uint32_t k = 0; k < LANES_AT_ONCE; k++) {
-      float room[ROWS_MOST];
+      float space[FLOATS_MOST];
       if (ids[lane + k] == SLAB_MISS) continue;
       find(scene, ids[lane + k], geometry);
       if (geometry->values == NULL) continue;
-      const float *values = values_at(geometry->values, TRIANGLE_ROWS, ids[lane + k] - geometry->first, room);
+      const float *values = values_at(geometry->values, TRIANGLE_FLOATS, ids[lane + k] - geometry->first, space);
       if (TRIANGLE_IS_VOID(values[0])) continue;
       all->collapsed += is_known_unhit(geometry->values, SLAB_TRIANGLE, values);
       for (uint32_t c = 0; c < 3; c++) vertices[3 * k + c] = float4_xyz(values + 3 * c);
@@ -142,7 +142,7 @@ ALWAYS_INLINE bool any_collapsed(const geometry_values *v, triangle_lanes lanes)
 
 /* Writes a block of a wide BVH. */
 ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *ids, found *geometry,
-                                        const float none_of[TRIANGLE_ROWS], float *block, reach *all) {
+                                        const float none_of[TRIANGLE_FLOATS], float *block, reach *all) {
   int4 others = {0};
   uint32_t first = 0;
   if (ids[0] != SLAB_MISS) {
@@ -163,7 +163,7 @@ ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *i
   }
 }
 
-/* How many blocks ahead their vertices, indices and ids are requested; each of them is found by the next. The rows to
+/* How many blocks ahead their vertices, indices and ids are requested; each of them is found by the next. The floats to
  * write are requested too, since stores that miss the cache delay the others. */
 enum { VERTICES_AHEAD = 6, INDICES_AHEAD = 12, ROWS_AHEAD = 12, IDS_AHEAD = 24 };
 
@@ -181,7 +181,7 @@ ALWAYS_INLINE void request_ahead(const block_writing *w, const found *f, size_t 
     const triangle_lanes near = lanes_of(f, nearer + half * LANES_AT_ONCE, 0, &others);
     for (int k = 0; k < LANES_AT_ONCE; k++) {
       if (!v->indexed) {
-        __builtin_prefetch(v->values + TRIANGLE_ROWS * (size_t)near.triangle[k]);
+        __builtin_prefetch(v->values + TRIANGLE_FLOATS * (size_t)near.triangle[k]);
         continue;
       }
       const uint32_t *corners = v->indices->list + 3 * (size_t)near.triangle[k];
@@ -208,10 +208,10 @@ ALWAYS_INLINE void grow_by_reach(const reach *all, aabb *bounds) {
 
 /* Writes blocks of a wide BVH. */
 ALWAYS_INLINE blocks_held write_triangle_blocks(const block_writing *w, uint32_t first, uint32_t count, aabb *bounds) {
-  const size_t floats = (size_t)block_units(w->form, SLAB_TRIANGLE) * w->form.unit;
-  const size_t used = TRIANGLE_ROWS * BVH_WIDTH;
+  const size_t size = (size_t)block_units(w->form, SLAB_TRIANGLE) * w->form.unit;
+  const size_t used = TRIANGLE_FLOATS * BVH_WIDTH;
   found geometry = {NULL, 0, 0};
-  float none_of[TRIANGLE_ROWS];
+  float none_of[TRIANGLE_FLOATS];
   reach all = {.side = {0}};
   primitive_void(SLAB_TRIANGLE, none_of);
   for (int i = 0; i < 3; i++) {
@@ -219,11 +219,11 @@ ALWAYS_INLINE blocks_held write_triangle_blocks(const block_writing *w, uint32_t
     all.upper[i] = float4_all(-INFINITY);
   }
   for (uint32_t i = 0; i < count; i++) {
-    const size_t at = (size_t)first * w->form.unit + i * floats;
+    const size_t at = (size_t)first * w->form.unit + i * size;
     const uint32_t *ids = (const uint32_t *)(w->from + at + used);
     write_triangle_block(w->scene, ids, &geometry, none_of, w->to + at, &all);
-    request_ahead(w, &geometry, at, floats, used);
-    if (w->from != w->to) memcpy(w->to + at + used, ids, (floats - used) * sizeof *w->to);
+    request_ahead(w, &geometry, at, size, used);
+    if (w->from != w->to) memcpy(w->to + at + used, ids, (size - used) * sizeof *w->to);
   }
   const uint32_t there = (uint32_t)(all.there[0] + all.there[1] + all.there[2] + all.there[3]);
   if (there > 0 && bounds != NULL) grow_by_reach(&all, bounds);
@@ -240,17 +240,17 @@ ALWAYS_INLINE void grow_by_primitive(slab_shape kind, const float *values, aabb 
 
 /* Writes a block's lanes, for the ids that it has. Counts those that are there. Grows *bounds, unless it is NULL, by
  * the padded bounds of what is. */
-ALWAYS_INLINE void write_block(const block_writing *w, slab_shape kind, uint32_t rows, uint32_t width,
+ALWAYS_INLINE void write_block(const block_writing *w, slab_shape kind, uint32_t floats, uint32_t width,
                                const uint32_t *ids, found *geometry, float *block, aabb *bounds, blocks_held *held) {
-  float none[ROWS_MOST], room[ROWS_MOST];
+  float none[FLOATS_MOST], space[FLOATS_MOST];
   primitive_void(kind, none);
   for (uint32_t lane = 0; lane < width; lane++) {
     const float *values = none;
     if (ids[lane] != SLAB_MISS) {
       find(w->scene, ids[lane], geometry);
-      if (geometry->values != NULL) values = values_at(geometry->values, rows, ids[lane] - geometry->first, room);
+      if (geometry->values != NULL) values = values_at(geometry->values, floats, ids[lane] - geometry->first, space);
     }
-    for (uint32_t k = 0; k < rows; k++) block[k * width + lane] = values[k];
+    for (uint32_t k = 0; k < floats; k++) block[k * width + lane] = values[k];
     if (values == none || (geometry->values->voids > 0 && primitive_is_void(kind, values))) continue;
     const bool collapsed = is_known_unhit(geometry->values, kind, values);
     held->collapsed += collapsed;
@@ -260,18 +260,18 @@ ALWAYS_INLINE void write_block(const block_writing *w, slab_shape kind, uint32_t
   }
 }
 
-ALWAYS_INLINE blocks_held write_blocks(const block_writing *w, slab_shape kind, uint32_t rows, uint32_t width,
+ALWAYS_INLINE blocks_held write_blocks(const block_writing *w, slab_shape kind, uint32_t floats, uint32_t width,
                                        uint32_t first, uint32_t count, aabb *bounds) {
   if (kind == SLAB_TRIANGLE && width == BVH_WIDTH) return write_triangle_blocks(w, first, count, bounds);
-  const size_t floats = (size_t)block_units(w->form, kind) * w->form.unit, used = (size_t)rows * width;
+  const size_t size = (size_t)block_units(w->form, kind) * w->form.unit, used = (size_t)floats * width;
   found geometry = {NULL, 0, 0};
   blocks_held held = {0, 0, 0};
   for (uint32_t i = 0; i < count; i++) {
-    const size_t at = (size_t)first * w->form.unit + i * floats;
+    const size_t at = (size_t)first * w->form.unit + i * size;
     uint32_t ids[BVH_WIDTH];
     memcpy(ids, w->from + at + used, width * sizeof *ids);
-    write_block(w, kind, rows, width, ids, &geometry, w->to + at, bounds, &held);
-    if (w->from != w->to) memcpy(w->to + at + used, w->from + at + used, (floats - used) * sizeof *w->to);
+    write_block(w, kind, floats, width, ids, &geometry, w->to + at, bounds, &held);
+    if (w->from != w->to) memcpy(w->to + at + used, w->from + at + used, (size - used) * sizeof *w->to);
   }
   return held;
 }
@@ -279,12 +279,12 @@ ALWAYS_INLINE blocks_held write_blocks(const block_writing *w, slab_shape kind, 
 ALWAYS_INLINE blocks_held write_kind(const block_writing *w, uint32_t kind, uint32_t first, uint32_t count,
                                      aabb *bounds) {
   const uint32_t width = w->form.width;
-#define WRITE_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (kind == (shape)) return write_blocks(w, shape, rows, width, first, count, bounds);
+#define WRITE_KIND(shape, name, names, noun, floats, form, place, source) \
+  if (kind == (shape)) return write_blocks(w, shape, floats, width, first, count, bounds);
   SHAPES(WRITE_KIND)
 #undef WRITE_KIND
   if (kind != SHAPE_INSTANCE) return (blocks_held){0, 0, 0};
-  return write_blocks(w, (slab_shape)SHAPE_INSTANCE, BOX_ROWS, width, first, count, bounds);
+  return write_blocks(w, (slab_shape)SHAPE_INSTANCE, BOX_FLOATS, width, first, count, bounds);
 }
 
 WITH_FMA static blocks_held write_kind_fma(const block_writing *w, uint32_t kind, uint32_t first, uint32_t count,

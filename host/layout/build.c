@@ -71,12 +71,12 @@ static bool all_bounded(const geometry_values *v) { return v->unhit + v->outside
 /* Lists primitives of a geometry. */
 static void list_geometry(gathered *g, const geometry_entry *entry, const geometry_values *v, uint32_t first,
                           uint32_t count) {
-  const uint32_t rows = primitive_rows(entry->kind);
+  const uint32_t floats = primitive_floats(entry->kind);
   const slab_shape kind = (slab_shape)entry->kind;
-  float room[ROWS_MOST];
+  float space[FLOATS_MOST];
   for (uint32_t i = first; i < first + count; i++) {
     const uint32_t id = entry->global_id_base + i;
-    const float *values = all_bounded(v) ? NULL : values_at(v, rows, i, room);
+    const float *values = all_bounded(v) ? NULL : values_at(v, floats, i, space);
     if (values != NULL && primitive_is_never_hit(kind, values)) {
       if (g->collapsed_ones && !primitive_is_void(kind, values)) g->ids[g->count++] = id;
       continue;
@@ -151,7 +151,7 @@ static inline bool may_be_collapsed(const float4 v[3]) {
 }
 
 /* Fills the references of triangles, by number in their geometry, by three loads of four floats each: so many
- * geometry_values have room for. As primitive_bounds does, to the bit. Returns whether some triangle is collapsed. */
+ * geometry_values have space for. As primitive_bounds does, to the bit. Returns whether some triangle is collapsed. */
 ALWAYS_INLINE bool fill_triangles(const geometry_values *v, const uint32_t *numbers, uint32_t count,
                                   bvh_reference *to) {
   const int4 xyz = {-1, -1, -1, 0}, kind = {0, 0, 0, SLAB_TRIANGLE};
@@ -183,13 +183,13 @@ WITH_FMA static bool fill_triangles_fma(const geometry_values *v, const uint32_t
 /* Fills the references of primitives of one geometry. */
 static void fill_run(slab_shape kind, const geometry_values *v, const uint32_t *numbers, uint32_t count,
                      bvh_reference *to, atomic_bool *collapsed) {
-  float room[ROWS_MOST];
+  float space[FLOATS_MOST];
   if (kind == SLAB_TRIANGLE) {
     if (PER_PROCESSOR(fill_triangles)(v, numbers, count, to)) atomic_store(collapsed, true);
     return;
   }
   for (uint32_t i = 0; i < count; i++) {
-    primitive_bounds(kind, values_at(v, primitive_rows(kind), numbers[i], room), to[i].lower, to[i].upper);
+    primitive_bounds(kind, values_at(v, primitive_floats(kind), numbers[i], space), to[i].lower, to[i].upper);
     to[i].tag = kind;
   }
 }

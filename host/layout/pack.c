@@ -20,7 +20,7 @@ static size_t blocks_of(const geometry_entry *entry, uint32_t lanes) {
 }
 
 static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
-  size_t floats = blocks_of(entry, lanes) * lanes * primitive_rows(entry->kind);
+  size_t floats = blocks_of(entry, lanes) * lanes * primitive_floats(entry->kind);
   return (floats + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
 
@@ -28,15 +28,15 @@ static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
  * Primitives that no ray can hit could do without that. But they raise other floating-point flags than other primitives
  * do, as NaN does. A call that has to restore those waits some 100 ns (base/arithmetic.h), as long as a ray takes. */
 static void pack_geometry(const geometry_entry *entry, const geometry_values *values, uint32_t lanes, float *blocks) {
-  const uint32_t rows = primitive_rows(entry->kind);
+  const uint32_t floats = primitive_floats(entry->kind);
   const size_t padded = blocks_of(entry, lanes) * lanes;
-  float room[ROWS_MOST];
+  float space[FLOATS_MOST];
   for (size_t i = 0; i < padded; i++) {
-    const float *from = values_at(values, rows, i < entry->count ? (uint32_t)i : entry->count - 1, room);
-    float *to = blocks + i / lanes * lanes * rows + i % lanes;
-    for (size_t r = 0; r < rows; r++) to[r * lanes] = from[r];
+    const float *from = values_at(values, floats, i < entry->count ? (uint32_t)i : entry->count - 1, space);
+    float *to = blocks + i / lanes * lanes * floats + i % lanes;
+    for (size_t r = 0; r < floats; r++) to[r * lanes] = from[r];
   }
-  const size_t used = padded * rows;
+  const size_t used = padded * floats;
   memset(blocks + used, 0, (floats_of(entry, lanes) - used) * sizeof *blocks); /* to the end of the last BLOCK_UNIT */
 }
 

@@ -16,8 +16,8 @@
 /* Of one in so many primitives it is known that they have moved. */
 enum { MOVED_SHARE = 16 };
 
-/* Room for new leaves, of so many units one, and always some. */
-enum { ROOM_SHARE = 8, ROOM_LEAST = 64 };
+/* Space for new leaves, of so many units one, and always some. */
+enum { SPACE_SHARE = 8, SPACE_LEAST = 64 };
 
 /* ---- making ---- */
 
@@ -58,8 +58,8 @@ slab_status places_create(const snapshot *s, tree_places **made) {
   p->references = 1;
   p->of = malloc((s->primitives + 1) * sizeof *p->of);
   p->listed = calloc(s->primitives + 1, sizeof *p->listed);
-  p->moved_room = (uint32_t)(s->primitives / MOVED_SHARE) + MENDED_MOST;
-  p->moved = malloc(p->moved_room * sizeof *p->moved);
+  p->moved_space = (uint32_t)(s->primitives / MOVED_SHARE) + MENDED_MOST;
+  p->moved = malloc(p->moved_space * sizeof *p->moved);
   if (p->of == NULL || p->listed == NULL || p->moved == NULL ||
       !bvh_touched_create(s->bvh.nodes, (uint32_t)nodes, layout_bounds(s), &tuning_of(SLAB_DEVICE_CPU)->leaves,
                           &p->tree)) {
@@ -68,7 +68,7 @@ slab_status places_create(const snapshot *s, tree_places **made) {
   }
   for (uint64_t i = 0; i < s->primitives; i++) p->of[i] = PLACE_NONE;
   note_leaves(p, &s->bvh);
-  p->units = p->free + p->free / ROOM_SHARE + ROOM_LEAST;
+  p->units = p->free + p->free / SPACE_SHARE + SPACE_LEAST;
   if (p->units > UINT32_MAX || p->units < s->bvh.floats / BLOCK_UNIT) p->units = s->bvh.floats / BLOCK_UNIT;
   *made = p;
   return SLAB_OK;
@@ -94,9 +94,9 @@ bool places_touch(tree_places *p, const snapshot *s, uint32_t geometry, uint32_t
   const geometry_entry *entry = &s->table[geometry];
   const slab_shape kind = (slab_shape)entry->kind;
   const uint32_t place = p->of[entry->global_id_base + i];
-  float room[ROWS_MOST];
+  float space[FLOATS_MOST];
   if (is_hidden(s, geometry)) return true;
-  const float *values = values_at(s->values[geometry], primitive_rows(kind), i, room);
+  const float *values = values_at(s->values[geometry], primitive_floats(kind), i, space);
   if (place == PLACE_OUTSIDE)
     p->outside = true;
   else if (place != PLACE_NONE)
@@ -110,8 +110,8 @@ bool places_touch(tree_places *p, const snapshot *s, uint32_t geometry, uint32_t
 void places_note(tree_places *p, const snapshot *s, uint32_t geometry, uint32_t i) {
   const uint32_t id = s->table[geometry].global_id_base + i, place = p->of[id];
   if (p->listed[id] || place >= PLACE_OUTSIDE || is_beside(s, place)) return;
-  p->overrun = p->overrun || p->moved_count == p->moved_room;
-  if (p->moved_count == p->moved_room) return;
+  p->overrun = p->overrun || p->moved_count == p->moved_space;
+  if (p->moved_count == p->moved_space) return;
   p->listed[id] = 1;
   p->moved[p->moved_count++] = id;
 }
@@ -126,7 +126,7 @@ static uint32_t refit_leaf(void *argument, uint32_t kind, uint32_t first, uint32
 /* Sums up the facts about the whole. */
 static void sum_up(const tree_places *p, snapshot *s) {
   s->bvh.sah_cost = bvh_touched_cost(&p->tree, s->bvh.nodes);
-  s->bvh.room = (p->units - p->free) * BLOCK_UNIT;
+  s->bvh.space = (p->units - p->free) * BLOCK_UNIT;
 }
 
 static block_writing writing_of(const snapshot *s) {
@@ -227,9 +227,9 @@ typedef struct mended {
 static bool take_out(tree_places *p, const snapshot *s, uint32_t id, mended *m) {
   const uint32_t g = geometry_of(s->table, s->geometries, id);
   const slab_shape kind = (slab_shape)s->table[g].kind;
-  float room[ROWS_MOST], lower[3], upper[3];
+  float space[FLOATS_MOST], lower[3], upper[3];
   if (is_hidden(s, g)) return false;
-  const float *values = values_at(s->values[g], primitive_rows(kind), id - s->table[g].global_id_base, room);
+  const float *values = values_at(s->values[g], primitive_floats(kind), id - s->table[g].global_id_base, space);
   const leaf_blocks leaf = leaf_at(s, p->of[id]);
   if (primitive_is_void(kind, values) || !replace(s, &leaf, id, SLAB_MISS)) return false;
   bvh_touch(&p->tree, p->of[id]);
@@ -252,7 +252,7 @@ static void put_in(tree_places *p, snapshot *s, const mended *m) {
 }
 
 /* All are out before the first finds its leaf: else those that are still where they were stretch bounds, in which there
- * seems to be room. */
+ * seems to be space. */
 void places_mend(tree_places *p, snapshot *s, places_changed *changed, void *argument) {
   mended out[MENDED_MOST];
   uint32_t count = 0;

@@ -16,7 +16,7 @@ typedef struct tree_places {
   uint32_t *of;    /* of each primitive, by its global id: the leaf's place, or one of the above */
   uint32_t *moved; /* primitives that have moved since they were mended, the last one at the end */
   uint8_t *listed; /* of each primitive: 1: it is there */
-  uint32_t moved_count, moved_room;
+  uint32_t moved_count, moved_space;
   size_t free;  /* BLOCK_UNITs before this one are of leaves */
   size_t units; /* all that snapshots have, some of them for new leaves */
   bool outside; /* something there is touched */

@@ -116,7 +116,7 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
   if (out->nodes == NULL || out->blocks == NULL)
     return fail_memory(out->node_bytes + out->floats * sizeof *out->blocks, "the tree");
   if (again_there) return refit(scene, out, out, holds);
-  memset(out->blocks + out->floats - out->room, 0, out->room * sizeof *out->blocks);
+  memset(out->blocks + out->floats - out->space, 0, out->space * sizeof *out->blocks);
   slab_status status = arrays_of(last, &from);
   if (status == SLAB_OK) status = refit(scene, &from, out, holds);
   if (from.nodes != last->bvh.nodes) os_free(from.nodes);

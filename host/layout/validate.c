@@ -16,12 +16,12 @@ static size_t node_count(const bvh_layout *t) { return t->node_bytes / sizeof(bv
 
 /* Whether the `count` blocks from a unit on exist and hold only primitives of the given kind. */
 static bool blocks_hold(const snapshot *scene, const bvh_layout *t, uint32_t kind, uint64_t unit, uint32_t count) {
-  const uint32_t rows = primitive_rows(kind);
-  const uint64_t units = BVH_BLOCK_UNITS(rows);
+  const uint32_t floats = primitive_floats(kind);
+  const uint64_t units = BVH_BLOCK_UNITS(floats);
   if (unit + count * units > t->floats / BLOCK_UNIT) return false;
   for (uint32_t b = 0; b < count; b++) {
     uint32_t orders[BVH_WIDTH];
-    memcpy(orders, t->blocks + (unit + b * units) * BLOCK_UNIT + (size_t)rows * BVH_WIDTH, sizeof orders);
+    memcpy(orders, t->blocks + (unit + b * units) * BLOCK_UNIT + (size_t)floats * BVH_WIDTH, sizeof orders);
     for (int i = 0; i < BVH_WIDTH; i++) {
       if (orders[i] == SLAB_MISS) continue;
       if (orders[i] >= scene->primitives) return false;

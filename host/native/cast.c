@@ -51,17 +51,17 @@ typedef struct way {
 typedef struct native_flight flight;
 
 /* Memory that stays for later chunks, and grows. */
-typedef struct kept_room {
+typedef struct kept_space {
   void *bytes;
   size_t size;
-} kept_room;
+} kept_space;
 
-static slab_status keep_room(kept_room *room, size_t size, const char *what) {
-  if (size <= room->size) return SLAB_OK;
-  free(room->bytes);
-  room->bytes = malloc(size);
-  room->size = room->bytes != NULL ? size : 0;
-  return room->bytes != NULL ? SLAB_OK : fail_memory(size, what);
+static slab_status keep_space(kept_space *space, size_t size, const char *what) {
+  if (size <= space->size) return SLAB_OK;
+  free(space->bytes);
+  space->bytes = malloc(size);
+  space->size = space->bytes != NULL ? size : 0;
+  return space->bytes != NULL ? SLAB_OK : fail_memory(size, what);
 }
 
 /* A chunk between its begin and its end, and what its kernels are given. */
@@ -78,8 +78,8 @@ struct native_flight {
   const slab_ray *rays;        /* NULL: pieces of tiles make theirs, of `set` */
   set_rays set;                /* of the chunk; where rows have an order its columns are in it */
   const far_cast *far;         /* rays of the world, which pieces make, and whose results they put; or NULL */
-  kept_room made;              /* the chunk's rays of a set, where they are made at once */
-  kept_room summed;            /* results that are summed */
+  kept_space made;             /* the chunk's rays of a set, where they are made at once */
+  kept_space summed;           /* results that are summed */
   void *results;
   size_t result_size;
   const slab_primitive_id *skips;
@@ -87,7 +87,7 @@ struct native_flight {
   const slab_short_hit *after;
   cast_uniforms uniforms;
   chunk_memory memory;
-  kept_room fallback; /* a byte for each packet */
+  kept_space fallback; /* a byte for each packet */
   bool interleaved;
   bool lists; /* attributes are those of listed hits */
   bool tiled; /* pieces are those of tiles, else as many rays as uniforms.rays_each that follow each other */
@@ -515,7 +515,7 @@ static void choose_variants(flight *f, slab_query query) {
 }
 
 /* Allocates memory for the hits of a chunk, whose number is not known yet. */
-static slab_status make_room(flight *f) {
+static slab_status make_space(flight *f) {
   const uint32_t pieces = pieces_of(f);
   const uint32_t walks = f->flat != NULL                      ? f->uniforms.rays
                          : device_scene_has_traversals(f->on) ? pieces * LISTS_MOST
@@ -571,7 +571,7 @@ static uint32_t rays_of_packet(const flight *f) {
 /* Makes the rays of a chunk of a set, as they stand. Memory stays for later chunks. */
 static slab_status make_chunk(const cast *c, flight *f) {
   const set_rays some = set_part(c->set, f->of->first, f->of->count);
-  const slab_status status = keep_room(&f->made, some.count * sizeof *f->rays, "rays of a set");
+  const slab_status status = keep_space(&f->made, some.count * sizeof *f->rays, "rays of a set");
   if (status != SLAB_OK) return status;
   f->rays = f->made.bytes;
   return native_make_rays(f->on->device, &some, f->made.bytes);
@@ -586,7 +586,7 @@ static slab_status begin_set(const cast *c, flight *f) {
 }
 
 static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
-  const slab_status summed = c->sums != NULL ? keep_room(&f->summed, of->count * c->result_size, "results") : SLAB_OK;
+  const slab_status summed = c->sums != NULL ? keep_space(&f->summed, of->count * c->result_size, "results") : SLAB_OK;
   if (summed != SLAB_OK) return summed;
   flight_begin(c, on, of, f);
   for (int i = 0; i < CHUNK_SAMPLES; i++) {
@@ -602,12 +602,12 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   f->tiled = tiles && !f->lists;
   slab_status status = c->set != NULL ? begin_set(c, f) : SLAB_OK;
   if (status == SLAB_OK && f->uniforms.packet != 0)
-    status = keep_room(&f->fallback, fallback_size(of->count, f->uniforms.packet), "the packets that are left");
+    status = keep_space(&f->fallback, fallback_size(of->count, f->uniforms.packet), "the packets that are left");
   if (status == SLAB_OK && tiles && f->lists && f->uniforms.packet != 0) status = order_tiles(f);
   if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved)
     status = chunk_memory_sort(&f->memory, c, of, f->rays, c->scene->context->threads);
   if (status == SLAB_OK && c->offsets != NULL) status = chunk_memory_offsets(&f->memory, c, of);
-  if (status == SLAB_OK && c->collected != NULL) status = make_room(f);
+  if (status == SLAB_OK && c->collected != NULL) status = make_space(f);
   if (status != SLAB_OK) release(f);
   return status;
 }
@@ -681,7 +681,7 @@ static flight *take_flight(device *d) {
   if (f != NULL) return f;
   f = malloc(sizeof *f);
   if (f == NULL) return NULL;
-  f->made = f->summed = f->fallback = (kept_room){0};
+  f->made = f->summed = f->fallback = (kept_space){0};
   return f;
 }
 
@@ -736,7 +736,7 @@ slab_status native_few(const cast *c, const device_scene *on, bool flat, chunk_o
   const chunk all = {
       .count = (uint32_t)c->n, .traversal = flat ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED, .flat = flat};
   flight f;
-  f.fallback = (kept_room){0}; /* few rays are in no packets */
+  f.fallback = (kept_space){0}; /* few rays are in no packets */
   flight_begin(c, on, &all, &f);
   const slab_status status = c->offsets != NULL ? chunk_memory_offsets(&f.memory, c, &all) : SLAB_OK;
   if (status != SLAB_OK) return status;
@@ -790,10 +790,10 @@ typedef struct pairs_job {
 
 static void run_pairs(void *argument, size_t number) {
   const pairs_job *job = argument;
-  const size_t first = number * PAIRS_A_PIECE, rows = primitive_rows(job->kind);
+  const size_t first = number * PAIRS_A_PIECE, floats = primitive_floats(job->kind);
   const uint32_t count = job->n - first < PAIRS_A_PIECE ? (uint32_t)(job->n - first) : PAIRS_A_PIECE;
-  float shapes[PAIRS_A_PIECE * ROWS_MOST];
-  primitives_prepare(job->kind, job->shapes + first * rows, count, shapes);
+  float shapes[PAIRS_A_PIECE * FLOATS_MOST];
+  primitives_prepare(job->kind, job->shapes + first * floats, count, shapes);
   for (uint32_t i = 0; i < count; i++)
     job->kernel(i, job->rays + first, shapes, job->intervals + first, (uint32_t)job->kind, count, (uint32_t)first);
 }

@@ -310,17 +310,17 @@ static slab_status ask(const device *d, verdict *v) {
   const uint32_t columns = d->info.lane_width + 1;
   const size_t cells = probe_case_count * columns, operand_bytes = cells * 3 * sizeof(float),
                result_bytes = (cells * PROBED_OPERATIONS + 2) * sizeof(uint32_t);
-  unsigned char *room = malloc(operand_bytes + result_bytes);
-  if (room == NULL) return fail_memory(operand_bytes + result_bytes, "the probe");
-  float *operands = (float *)(void *)room;
-  uint32_t *results = (uint32_t *)(void *)(room + operand_bytes);
+  unsigned char *space = malloc(operand_bytes + result_bytes);
+  if (space == NULL) return fail_memory(operand_bytes + result_bytes, "the probe");
+  float *operands = (float *)(void *)space;
+  uint32_t *results = (uint32_t *)(void *)(space + operand_bytes);
   run r = {0};
   fill_operands(operands, columns);
   slab_status status = run_begin(&r, d, operands, operand_bytes, result_bytes);
   if (status == SLAB_OK) status = run_kernel(&r, d, results, result_bytes);
   run_end(&r, d);
   if (status == SLAB_OK) *v = judge(results, columns);
-  free(room);
+  free(space);
   return status;
 }
 

@@ -100,12 +100,13 @@ static void register_option(const device *d, const program_key *key, char *text,
  * sizes overlap. Launches of one device are on one queue and do not overlap. Equal GPUs have the same value and share
  * their programs. */
 void program_options(const device *d, const program_key *key, char *text, size_t size) {
-  snprintf(text, size,
-           "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
-           "-DSLAB_WALKERS=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_INSTANCES=%d -DSLAB_DEVICE=%u",
-           program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, walkers(d, key), rays_paired(d, key), key->deferred, key->instances,
-           gpu_of(d)->builder->nth);
+  snprintf(
+      text, size,
+      "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_LOCAL_BOXES=%u "
+      "-DSLAB_WALKERS=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_INSTANCES=%d -DSLAB_DEVICE=%u",
+      program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
+      d->tuning->local_boxes, walkers(d, key), rays_paired(d, key), key->deferred, key->instances,
+      gpu_of(d)->builder->nth);
   lane_options(d, text, size);
   variant_options(key, text, size);
   cut_options(d, key, text, size);

@@ -98,7 +98,7 @@ void os_free(void *memory) { free(memory); }
 
 /* ---- threads of the library's own ---- */
 
-_Static_assert(sizeof(sigset_t) <= sizeof(os_signals), "os_signals has room for the system's");
+_Static_assert(sizeof(sigset_t) <= sizeof(os_signals), "os_signals has space for the system's");
 
 void os_signals_block(os_signals *before) {
   sigset_t all, callers;

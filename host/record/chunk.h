@@ -46,8 +46,8 @@ typedef struct chunk_outcome {
 } chunk_outcome;
 
 /* Maximum bytes of a chunk's collected hits. */
-static inline size_t chunk_room(const device *d) {
-  const size_t most = d->in_place ? ROOM_BYTES : STAGED_BYTES;
+static inline size_t chunk_space(const device *d) {
+  const size_t most = d->in_place ? SPACE_BYTES : STAGED_BYTES;
   return most < d->info.allocation_bytes ? most : d->info.allocation_bytes;
 }
 

@@ -17,7 +17,7 @@ typedef struct hits_known {
 
 /* Maximum bytes of the hits of a chunk, with what the kernels need to collect them. Where hits are copied the limit is
  * STAGED_BYTES. Most of this memory is never accessed. */
-#define ROOM_BYTES ((size_t)128 << 20)
+#define SPACE_BYTES ((size_t)128 << 20)
 
 /* Memory of batches that a device keeps from cast to cast, KEPT_BYTES at most. Fresh pages took 15 % of the time of a
  * million camera rays (terrain:100000, Zen 5). All zero: none yet. */

@@ -23,7 +23,7 @@ typedef struct bvh_layout {
   void *nodes; /* bvh_nodes or compressed_nodes, the root first */
   size_t node_bytes;
   float *blocks;
-  size_t floats, room; /* room: of floats those at the end, zero, that no block has */
+  size_t floats, space; /* space: of floats those at the end, zero, that no block has */
   bvh_outside outside[OUTSIDE_LISTS];
   uint32_t collapsed_root; /* of the BVH over collapsed triangles, which points alone find; 0: there are none */
   uint32_t depth, stack;   /* of the deeper BVH; stack: entries that a traversal can need */

@@ -138,7 +138,7 @@ static bool device_matches(const found_device *d, size_t index, const char *sele
   return contains_ignoring_case(info->name, selector) || contains_ignoring_case(info->platform, selector);
 }
 
-/* The devices by their numbers, as far as there is room. */
+/* The devices by their numbers, as far as there is space. */
 static void name_all(const device_list *found, char *text, size_t size) {
   size_t at = (size_t)snprintf(text, size, found->count ? "the list has" : "the list is empty");
   for (size_t i = 0; i < found->count && at < size; i++)

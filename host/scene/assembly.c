@@ -46,7 +46,7 @@ static size_t own_units(const snapshot *s, const bvh_layout *t) {
 
 /* Stack entries that a traversal can need, where the models need `models` of them. Entries at each depth of a wide BVH:
  * children of nodes, eight instances of a block, the rest of its leaf, instances without a gate and the end of the
- * model. Interleaved rays have room for seven entries wherever others have one. */
+ * model. Interleaved rays have space for seven entries wherever others have one. */
 static uint32_t stack_with(slab_layout layout, uint32_t depth, uint32_t models) {
   return layout_stack(layout, layout == SLAB_LAYOUT_COMPRESSED ? depth : depth + 4) + models;
 }
@@ -271,8 +271,8 @@ static void assemble(const assembly *a, bool has_models, whole *to) {
   if (a->worlds != NULL) put_worlds(a, to);
 }
 
-/* Makes room for the whole, unless it is there. */
-static slab_status make_room(const assembly *a, size_t floats, bvh_layout *out) {
+/* Makes space for the whole, unless it is there. */
+static slab_status make_space(const assembly *a, size_t floats, bvh_layout *out) {
   const snapshot *s = a->scene;
   const size_t size = layout_node_size(layout_of(s)), node_bytes = a->nodes * size, unit = floats_a_unit(s);
   if (floats / unit > UINT32_MAX || a->nodes > UINT32_MAX - 1)
@@ -301,7 +301,7 @@ static slab_status put_together(assembly *a) {
   const size_t form = floats_a_unit(s), begin = (a->units * form + BLOCK_UNIT - 1) / BLOCK_UNIT; /* of the two arrays */
   whole to = {.table = malloc((a->entries + 1) * sizeof *to.table)};
   if (to.table == NULL) return fail_memory(a->entries * sizeof *to.table, "the geometry table");
-  const slab_status status = make_room(a, (begin + a->instances + a->elements) * BLOCK_UNIT, a->out);
+  const slab_status status = make_space(a, (begin + a->instances + a->elements) * BLOCK_UNIT, a->out);
   if (status != SLAB_OK) {
     free(to.table);
     return status;

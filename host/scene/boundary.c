@@ -69,11 +69,11 @@ typedef struct edge {
 
 typedef struct edge_list {
   edge *list;
-  size_t count, room;
+  size_t count, space;
 } edge_list;
 
 static slab_status edges_add(edge_list *e, edge one) {
-  edge *list = boundary_room(e->list, e->count, &e->room, sizeof *list);
+  edge *list = boundary_space(e->list, e->count, &e->space, sizeof *list);
   if (list == NULL) return SLAB_OUT_OF_MEMORY;
   e->list = list;
   e->list[e->count++] = one;
@@ -158,7 +158,7 @@ static slab_status find_edges(const uint32_t *numbers, size_t n, size_t corner_c
 /* ---- loops ---- */
 
 static slab_status loops_add_point(loops *l, const float at[3]) {
-  float(*list)[3] = boundary_room(l->at, l->points, &l->room, sizeof *list);
+  float(*list)[3] = boundary_space(l->at, l->points, &l->space, sizeof *list);
   if (list == NULL) return SLAB_OUT_OF_MEMORY;
   l->at = list;
   memcpy(l->at[l->points++], at, sizeof *l->at);
@@ -166,7 +166,7 @@ static slab_status loops_add_point(loops *l, const float at[3]) {
 }
 
 static slab_status loops_add(loops *l, const loop *one) {
-  loop *list = boundary_room(l->list, l->count, &l->list_room, sizeof *list);
+  loop *list = boundary_space(l->list, l->count, &l->list_space, sizeof *list);
   if (list == NULL) return SLAB_OUT_OF_MEMORY;
   l->list = list;
   l->list[l->count++] = *one;

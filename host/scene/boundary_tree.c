@@ -17,14 +17,14 @@
 #define CHAIN_ERROR 0x1p-22
 #define PI 3.14159265358979323846
 
-void *boundary_room(void *list, size_t count, size_t *room, size_t each) {
-  if (count < *room) return list;
-  const size_t more = 2 * *room + 16;
+void *boundary_space(void *list, size_t count, size_t *space, size_t each) {
+  if (count < *space) return list;
+  const size_t more = 2 * *space + 16;
   void *grown = realloc(list, more * each);
   if (grown == NULL)
     (void)fail_memory(more * each, "a boundary");
   else
-    *room = more;
+    *space = more;
   return grown;
 }
 
@@ -39,7 +39,7 @@ typedef struct span {
 typedef struct builder {
   loops *loops;
   float *values;
-  size_t nodes, room;
+  size_t nodes, space;
 } builder;
 
 static span span_of_loops(const builder *b, size_t begin, size_t end) {
@@ -261,7 +261,7 @@ static void write_ends(const builder *b, const span *s, float *child) {
 }
 
 static slab_status add_node(builder *b, size_t *node) {
-  float *values = boundary_room(b->values, b->nodes, &b->room, BOUNDARY_FLOATS * sizeof *values);
+  float *values = boundary_space(b->values, b->nodes, &b->space, BOUNDARY_FLOATS * sizeof *values);
   if (values == NULL) return SLAB_OUT_OF_MEMORY;
   b->values = values;
   *node = b->nodes++;

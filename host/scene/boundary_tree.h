@@ -15,13 +15,13 @@ typedef struct loop {
 /* The loops of all geometries. */
 typedef struct loops {
   float (*at)[3];
-  size_t points, room;
+  size_t points, space;
   loop *list;
-  size_t count, list_room;
+  size_t count, list_space;
 } loops;
 
-/* Room for one element more, of `each` bytes, in a list that is full or not. NULL after a failure, which leaves it. */
-void *boundary_room(void *list, size_t count, size_t *room, size_t each);
+/* Space for one element more, of `each` bytes, in a list that is full or not. NULL after a failure, which leaves it. */
+void *boundary_space(void *list, size_t count, size_t *space, size_t each);
 
 /* Makes a tree for each mask in each world. Sorts the loops. After a failure the caller frees what there is. */
 slab_status boundary_build(loops *, boundary *);

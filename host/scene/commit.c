@@ -62,7 +62,7 @@ static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
                 "most %u",
                 a->id, model->depths - 1, SCENE_DEPTHS - 2);
   s->values[g] = gates_of(scene->context, a->group, &s->models[g].measure);
-  return s->values[g] != NULL ? SLAB_OK : fail_memory(a->count * BOX_ROWS * sizeof(float), "the gates of instances");
+  return s->values[g] != NULL ? SLAB_OK : fail_memory(a->count * BOX_FLOATS * sizeof(float), "the gates of instances");
 }
 
 /* Whether all models of a snapshot are those of the last one. */
@@ -83,7 +83,7 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
   memcpy(s->stats.origin, scene->origin, sizeof s->stats.origin);
   /* also where all were removed: kernels for others take indices for ids */
   s->has_instances = s->ids != s->geometries || s->worlds > 0;
-  s->kinds = numbered == NULL ? 0 : numbered->kinds; /* what leaves have room for */
+  s->kinds = numbered == NULL ? 0 : numbered->kinds; /* what leaves have space for */
   for (uint32_t g = 0; g < s->geometries; g++) {
     s->table[g] = entry_of(scene, numbered, g, s->primitives);
     s->primitives += s->table[g].count;

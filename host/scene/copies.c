@@ -19,7 +19,7 @@ static slab_status copy_arrays(const snapshot *from, size_t floats, bvh_layout *
   const uint32_t threads = from->context->threads;
   *t = from->bvh;
   t->floats = floats;
-  t->room += floats - from->bvh.floats;
+  t->space += floats - from->bvh.floats;
   if (spare->node_bytes != t->node_bytes || spare->floats != t->floats) layout_free_arrays(spare);
   t->nodes = spare->nodes != NULL ? spare->nodes : bvh_allocate(t->node_bytes, 1);
   t->blocks = spare->blocks != NULL ? spare->blocks : bvh_allocate(t->floats + 1, sizeof *t->blocks);

@@ -15,7 +15,7 @@ enum { GATES_A_PIECE = 1024 };
 static const int direction_step[3] = {1, 3, 9};
 
 /* Of a model that has no finite bounds. It stands outside the BVH. */
-static const float open_gate[BOX_ROWS] = {-INFINITY, -INFINITY, -INFINITY, INFINITY, INFINITY, INFINITY};
+static const float open_gate[BOX_FLOATS] = {-INFINITY, -INFINITY, -INFINITY, INFINITY, INFINITY, INFINITY};
 
 static float rounded_down(double x) {
   const float f = (float)x;
@@ -64,7 +64,7 @@ static double sum_at_least(double a, double b) { return -less_at_most(-a, b); }
 /* The bounds of the model under the inverse of B, padded by 2^-19 K max(|A| |corner|). The corner of the model's
  * bounds: its distance from the model's origin counts, not the size, since B (o - place) has an error in proportion to
  * it. */
-static void gate_of(const instance_entry *of, const double extent[DIRECTIONS], float gate[BOX_ROWS]) {
+static void gate_of(const instance_entry *of, const double extent[DIRECTIONS], float gate[BOX_FLOATS]) {
   double corner[3];
   const linear m = transform_linear(of);
   const double *a = m.a, skew = transform_skew(m.b, m.a);
@@ -80,11 +80,11 @@ static void gate_of(const instance_entry *of, const double extent[DIRECTIONS], f
     gate[3 + i] = rounded_up(sum_at_least(of->place[i], along + pad));
   }
   bool finite = true;
-  for (int i = 0; i < BOX_ROWS; i++) finite = finite && isfinite(gate[i]);
+  for (int i = 0; i < BOX_FLOATS; i++) finite = finite && isfinite(gate[i]);
   if (!finite) memcpy(gate, open_gate, sizeof open_gate);
 }
 
-void gate_write(const instance_entry *of, const model_measure *m, float gate[BOX_ROWS]) {
+void gate_write(const instance_entry *of, const model_measure *m, float gate[BOX_FLOATS]) {
   if (!m->bounded)
     memcpy(gate, open_gate, sizeof open_gate);
   else if (isinf(m->extent[DIRECTION_NONE]))
@@ -94,9 +94,9 @@ void gate_write(const instance_entry *of, const model_measure *m, float gate[BOX
 }
 
 /* Gates that are in the arrays alone are computed once more. */
-void gate_in(const snapshot *s, uint32_t g, uint32_t i, float gate[BOX_ROWS]) {
+void gate_in(const snapshot *s, uint32_t g, uint32_t i, float gate[BOX_FLOATS]) {
   if (s->values[g]->values != NULL)
-    memcpy(gate, s->values[g]->values + (size_t)i * BOX_ROWS, BOX_ROWS * sizeof *gate);
+    memcpy(gate, s->values[g]->values + (size_t)i * BOX_FLOATS, BOX_FLOATS * sizeof *gate);
   else
     gate_write(&s->groups[g]->instances[i], &s->models[g].measure, gate);
 }
@@ -109,7 +109,7 @@ typedef struct gates_writing {
 
 static void write_gates(void *argument, size_t first, size_t end) {
   const gates_writing *w = argument;
-  for (size_t i = first; i < end; i++) gate_write(&w->of->instances[i], w->model, w->to + i * BOX_ROWS);
+  for (size_t i = first; i < end; i++) gate_write(&w->of->instances[i], w->model, w->to + i * BOX_FLOATS);
 }
 
 geometry_values *gates_of(const slab_context *context, const instance_group *group, const model_measure *model) {

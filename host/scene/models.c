@@ -82,10 +82,10 @@ static void join_some(void *argument, size_t first, size_t end) {
   const slab_shape kind = (slab_shape)e->model->table[e->geometry].kind;
   const geometry_values *of = e->model->values[e->geometry];
   double extent[DIRECTIONS];
-  float room[ROWS_MOST], low[3], high[3];
+  float space[FLOATS_MOST], low[3], high[3];
   for (int d = 0; d < DIRECTIONS; d++) extent[d] = -INFINITY;
   for (size_t i = first; i < end; i++) {
-    const float *values = values_at(of, primitive_rows(kind), (uint32_t)i, room);
+    const float *values = values_at(of, primitive_floats(kind), (uint32_t)i, space);
     if (primitive_is_void(kind, values)) continue;
     primitive_bounds(kind, values, low, high);
     extent_grow(extent, low, high);

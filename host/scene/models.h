@@ -49,9 +49,9 @@ static inline bool instance_is_skewed(const snapshot *s, uint32_t g, uint32_t i,
 }
 
 /* The gate of one instance. */
-void gate_write(const instance_entry *, const model_measure *, float gate[BOX_ROWS]);
+void gate_write(const instance_entry *, const model_measure *, float gate[BOX_FLOATS]);
 /* That of instance i of a geometry, by a snapshot. */
-void gate_in(const snapshot *, uint32_t geometry, uint32_t i, float gate[BOX_ROWS]);
+void gate_in(const snapshot *, uint32_t geometry, uint32_t i, float gate[BOX_FLOATS]);
 /* The gates of a group's instances, the boxes that rays enter before they are cast in its model: values of
  * SHAPE_INSTANCE. NULL: memory is short. */
 geometry_values *gates_of(const slab_context *, const instance_group *, const model_measure *);

@@ -27,12 +27,12 @@ static void count_run(void *argument, uint32_t first, uint32_t count) {
 }
 
 static slab_status reserve(moved_list *m, uint64_t runs) {
-  if (m->count + runs <= m->room) return SLAB_OK;
-  const uint64_t room = m->count + runs > 2 * (uint64_t)m->room ? m->count + runs : 2 * (uint64_t)m->room;
-  moved_run *grown = room > UINT32_MAX ? NULL : realloc(m->list, room * sizeof *grown);
-  if (grown == NULL) return fail_memory(room * sizeof *grown, "the list of what has moved");
+  if (m->count + runs <= m->space) return SLAB_OK;
+  const uint64_t space = m->count + runs > 2 * (uint64_t)m->space ? m->count + runs : 2 * (uint64_t)m->space;
+  moved_run *grown = space > UINT32_MAX ? NULL : realloc(m->list, space * sizeof *grown);
+  if (grown == NULL) return fail_memory(space * sizeof *grown, "the list of what has moved");
   m->list = grown;
-  m->room = (uint32_t)room;
+  m->space = (uint32_t)space;
   return SLAB_OK;
 }
 

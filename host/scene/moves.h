@@ -4,9 +4,9 @@
 
 #include "scene/scene.h"
 
-/* Makes room to note a range of values. */
+/* Makes space to note a range of values. */
 slab_status moves_reserve(slab_scene *, const geometry_values *, const values_range *);
-/* Notes that a range of a geometry has changed, for which there is room. */
+/* Notes that a range of a geometry has changed, for which there is space. */
 void moves_note(slab_scene *, uint32_t geometry, const values_range *);
 /* Finds the bounds of geometries of which ranges have changed. */
 void moves_settle(slab_scene *);

@@ -13,11 +13,11 @@
 #include "maths/ray.h"
 
 /* Some 50 us. */
-enum { ROWS_A_PIECE = 16384 };
+enum { VALUES_A_PIECE = 16384 };
 
 /* Of which axis a value of a shape is a coordinate; else NOT_ONE. A plane's offset is one along its normal. */
 enum { NOT_ONE = -1 };
-static const int8_t axes_of[SLAB_SHAPE_COUNT][ROWS_MOST] = {
+static const int8_t axes_of[SLAB_SHAPE_COUNT][FLOATS_MOST] = {
     [SLAB_PLANE] = {NOT_ONE, NOT_ONE, NOT_ONE, NOT_ONE},
     [SLAB_SPHERE] = {0, 1, 2, NOT_ONE},
     [SLAB_BOX] = {0, 1, 2, 0, 1, 2},
@@ -26,102 +26,102 @@ static const int8_t axes_of[SLAB_SHAPE_COUNT][ROWS_MOST] = {
     [SLAB_TRIANGLE] = {0, 1, 2, 0, 1, 2, 0, 1, 2},
 };
 
-/* ---- rows of values ---- */
+/* ---- values that are given ---- */
 
-/* Rows as the caller has them, of floats or doubles: shapes, or vertices where the kind is SLAB_TRIANGLE. */
-typedef struct far_rows {
+/* Values as the caller has them, of floats or doubles: shapes, or vertices where the kind is SLAB_TRIANGLE. */
+typedef struct given_values {
   slab_shape kind;
-  uint32_t each;     /* values of a row */
-  const void *first; /* the first row */
-  size_t stride;     /* bytes from row to row */
+  uint32_t each;     /* values of each */
+  const void *first; /* the first shape or vertex */
+  size_t stride;     /* bytes from each to the next */
   size_t count;
   bool doubles;
-} far_rows;
+} given_values;
 
-static uint32_t row_values(slab_shape kind) { return kind == SLAB_TRIANGLE ? 3 : primitive_rows(kind); }
+static uint32_t given_each(slab_shape kind) { return kind == SLAB_TRIANGLE ? 3 : primitive_floats(kind); }
 
-static far_rows rows_of_floats(slab_shape kind, const float *first, size_t count) {
-  const uint32_t each = row_values(kind);
-  return (far_rows){kind, each, first, each * sizeof(float), count, false};
+static given_values given_floats(slab_shape kind, const float *first, size_t count) {
+  const uint32_t each = given_each(kind);
+  return (given_values){kind, each, first, each * sizeof(float), count, false};
 }
 
-static far_rows rows_of_doubles(slab_shape kind, const double *first, size_t count) {
-  const uint32_t each = row_values(kind);
-  return (far_rows){kind, each, first, each * sizeof(double), count, true};
+static given_values given_doubles(slab_shape kind, const double *first, size_t count) {
+  const uint32_t each = given_each(kind);
+  return (given_values){kind, each, first, each * sizeof(double), count, true};
 }
 
-static far_rows rows_of_range(const values_range *r) {
-  return r->values64 != NULL ? rows_of_doubles(r->kind, r->values64, r->count)
-                             : rows_of_floats(r->kind, r->values, r->count);
+static given_values given_range(const values_range *r) {
+  return r->values64 != NULL ? given_doubles(r->kind, r->values64, r->count)
+                             : given_floats(r->kind, r->values, r->count);
 }
 
 /* A mesh without triangles may lack vertices. */
-static far_rows rows_of_mesh(const slab_mesh *m) {
+static given_values given_mesh(const slab_mesh *m) {
   const bool doubles = m->vertices64 != NULL;
   const size_t size = 3 * (doubles ? sizeof(double) : sizeof(float));
-  return (far_rows){.kind = SLAB_TRIANGLE,
-                    .each = 3,
-                    .first = doubles ? (const void *)m->vertices64 : m->vertices,
-                    .stride = m->vertex_stride != 0 ? m->vertex_stride : size,
-                    .count = m->triangle_count > 0 ? m->vertex_count : 0,
-                    .doubles = doubles};
+  return (given_values){.kind = SLAB_TRIANGLE,
+                        .each = 3,
+                        .first = doubles ? (const void *)m->vertices64 : m->vertices,
+                        .stride = m->vertex_stride != 0 ? m->vertex_stride : size,
+                        .count = m->triangle_count > 0 ? m->vertex_count : 0,
+                        .doubles = doubles};
 }
 
-static void load_row(const far_rows *rows, size_t i, double row[ROWS_MOST]) {
-  const char *from = (const char *)rows->first + i * rows->stride;
-  if (rows->doubles) {
-    memcpy(row, from, rows->each * sizeof *row);
+static void load_one(const given_values *given, size_t i, double one[FLOATS_MOST]) {
+  const char *from = (const char *)given->first + i * given->stride;
+  if (given->doubles) {
+    memcpy(one, from, given->each * sizeof *one);
     return;
   }
-  float floats[ROWS_MOST];
-  memcpy(floats, from, rows->each * sizeof *floats);
-  for (uint32_t k = 0; k < rows->each; k++) row[k] = floats[k];
+  float floats[FLOATS_MOST];
+  memcpy(floats, from, given->each * sizeof *floats);
+  for (uint32_t k = 0; k < given->each; k++) one[k] = floats[k];
 }
 
 typedef struct rounding {
-  const far_rows *from;
+  const given_values *from;
   const double *origin;
   float *to;
 } rounding;
 
 static void round_some(void *argument, size_t first, size_t end) {
   const rounding *r = argument;
-  const far_rows *from = r->from;
+  const given_values *from = r->from;
   const double o[4] = {r->origin[0], r->origin[1], r->origin[2], 0.0};
-  double less[ROWS_MOST];
+  double less[FLOATS_MOST];
   for (uint32_t k = 0; k < from->each; k++) less[k] = o[axes_of[from->kind][k] & 3];
   for (size_t i = first; i < end; i++) {
-    double row[ROWS_MOST];
+    double one[FLOATS_MOST];
     float *to = r->to + i * from->each;
-    load_row(from, i, row);
-    if (from->kind == SLAB_PLANE) row[3] -= (row[0] * o[0] + row[1] * o[1]) + row[2] * o[2];
-    for (uint32_t k = 0; k < from->each; k++) to[k] = (float)(row[k] - less[k]);
+    load_one(from, i, one);
+    if (from->kind == SLAB_PLANE) one[3] -= (one[0] * o[0] + one[1] * o[1]) + one[2] * o[2];
+    for (uint32_t k = 0; k < from->each; k++) to[k] = (float)(one[k] - less[k]);
   }
 }
 
 /* Floats that count from the origin, in memory of their own. NULL: it is short. */
-static float *rounded(uint32_t threads, const far_rows *from, const double origin[3]) {
+static float *rounded(uint32_t threads, const given_values *from, const double origin[3]) {
   float *to = malloc((from->count * from->each + 1) * sizeof *to);
   rounding r = {from, origin, to};
-  if (to != NULL) pool_loop(threads, from->count, ROWS_A_PIECE, round_some, &r);
+  if (to != NULL) pool_loop(threads, from->count, VALUES_A_PIECE, round_some, &r);
   return to;
 }
 
 /* NULL: memory is short. */
-static far_values *kept(const far_rows *from) {
+static far_values *kept(const given_values *from) {
   const size_t count = from->count * from->each;
   far_values *to = malloc(sizeof *to + count * sizeof *to->list);
   if (to == NULL) return NULL;
   to->count = count;
   for (size_t i = 0; i < from->count; i++) {
-    double row[ROWS_MOST];
-    load_row(from, i, row);
-    memcpy(to->list + i * from->each, row, from->each * sizeof *row);
+    double one[FLOATS_MOST];
+    load_one(from, i, one);
+    memcpy(to->list + i * from->each, one, from->each * sizeof *one);
   }
   return to;
 }
 
-static slab_status take_rows(const slab_scene *scene, const far_rows *from, bool is_near, near_values *to) {
+static slab_status take_given(const slab_scene *scene, const given_values *from, bool is_near, near_values *to) {
   if (is_near || (!from->doubles && !is_moved(scene->origin))) return SLAB_OK;
   to->floats = rounded(scene->context->threads, from, scene->origin);
   if (from->doubles && !scene->has_origin) to->far = kept(from);
@@ -134,10 +134,10 @@ static slab_status take_rows(const slab_scene *scene, const far_rows *from, bool
 
 slab_status origin_near(const slab_scene *scene, addition *a, near_values *to) {
   *to = (near_values){.floats = NULL};
-  const far_rows from = a->mesh != NULL       ? rows_of_mesh(a->mesh)
-                        : a->values64 != NULL ? rows_of_doubles(a->kind, a->values64, a->count)
-                                              : rows_of_floats(a->kind, a->values, a->count);
-  const slab_status status = take_rows(scene, &from, a->is_near, to);
+  const given_values from = a->mesh != NULL       ? given_mesh(a->mesh)
+                            : a->values64 != NULL ? given_doubles(a->kind, a->values64, a->count)
+                                                  : given_floats(a->kind, a->values, a->count);
+  const slab_status status = take_given(scene, &from, a->is_near, to);
   if (status != SLAB_OK || to->floats == NULL) return status;
   if (a->mesh != NULL) {
     to->mesh = *a->mesh;
@@ -153,8 +153,8 @@ slab_status origin_near(const slab_scene *scene, addition *a, near_values *to) {
 
 slab_status origin_near_range(const slab_scene *scene, values_range *r, near_values *to) {
   *to = (near_values){.floats = NULL};
-  const far_rows from = rows_of_range(r);
-  const slab_status status = take_rows(scene, &from, false, to);
+  const given_values from = given_range(r);
+  const slab_status status = take_given(scene, &from, false, to);
   if (to->floats != NULL) r->values = to->floats;
   return status;
 }
@@ -165,11 +165,11 @@ void near_values_free(near_values *v) {
 }
 
 void origin_put_range(far_values *to, const values_range *source) {
-  const far_rows from = rows_of_range(source);
+  const given_values from = given_range(source);
   for (size_t i = 0; i < from.count; i++) {
-    double row[ROWS_MOST];
-    load_row(&from, i, row);
-    memcpy(to->list + (source->first + i) * from.each, row, from.each * sizeof *row);
+    double one[FLOATS_MOST];
+    load_one(&from, i, one);
+    memcpy(to->list + (source->first + i) * from.each, one, from.each * sizeof *one);
   }
 }
 
@@ -190,8 +190,8 @@ bool origin_moves(const slab_scene *scene, const slab_scene *model) {
   return is_moved(scene->origin) || is_moved(model->origin);
 }
 
-slab_status origin_near_room(const slab_scene *scene, const given_transforms *t, uint32_t n, bool moves,
-                             near_transforms *to) {
+slab_status origin_near_space(const slab_scene *scene, const given_transforms *t, uint32_t n, bool moves,
+                              near_transforms *to) {
   *to = (near_transforms){.transforms = t->floats};
   if (t->is_near || (t->doubles == NULL && !moves)) return SLAB_OK;
   const bool waits = !scene->has_origin;
@@ -218,7 +218,7 @@ void near_transforms_free(near_transforms *t) {
   free(t->places);
 }
 
-slab_status origin_far_room(added_geometry *of, const near_transforms *t) {
+slab_status origin_far_space(added_geometry *of, const near_transforms *t) {
   const size_t count = 3 * (size_t)of->count;
   if (t->places == NULL || of->far != NULL) return SLAB_OK;
   far_values *far = malloc(sizeof *far + count * sizeof *far->list);
@@ -253,7 +253,7 @@ static void grow_by(far_bounds *b, const added_geometry *a) {
   static const int8_t point[3] = {0, 1, 2};
   const bool points = a->group != NULL || a->kind == SLAB_TRIANGLE;
   const int8_t *axes = points ? point : axes_of[a->kind];
-  const uint32_t each = points ? 3 : primitive_rows(a->kind);
+  const uint32_t each = points ? 3 : primitive_floats(a->kind);
   for (size_t i = 0; i < a->far->count; i++)
     if (axes[i % each] != NOT_ONE) grow(b, axes[i % each], a->far->list[i]);
 }
@@ -276,8 +276,8 @@ static slab_status take_again(const slab_scene *scene, const char *function, con
   const geometry_values *v = a->values;
   const bool is_mesh = kind == SLAB_TRIANGLE && (v->indexed || a->far != NULL);
   const size_t own = kind == SLAB_TRIANGLE ? 3 * (size_t)a->count : a->count;
-  const far_rows from = a->far != NULL ? rows_of_doubles(kind, a->far->list, a->far->count / row_values(kind))
-                                       : rows_of_floats(kind, v->values, v->indexed ? v->indices->vertex_count : own);
+  const given_values from = a->far != NULL ? given_doubles(kind, a->far->list, a->far->count / given_each(kind))
+                                           : given_floats(kind, v->values, v->indexed ? v->indices->vertex_count : own);
   float *floats = rounded(scene->context->threads, &from, origin);
   if (floats == NULL) return fail_memory(from.count * from.each * sizeof *floats, "coordinates");
   const slab_mesh mesh = {.vertices = floats, .vertex_count = (uint32_t)from.count, .triangle_count = a->count};

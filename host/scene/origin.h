@@ -38,16 +38,16 @@ typedef struct near_transforms {
 
 /* Whether instances of a model have other places than their transforms say. */
 bool origin_moves(const slab_scene *, const slab_scene *model);
-/* Room for n transforms, where they are not taken as they are: `moves` says whether origin_moves of any of their
+/* Space for n transforms, where they are not taken as they are: `moves` says whether origin_moves of any of their
  * models. near_transforms_free follows, whatever it returns. */
-slab_status origin_near_room(const slab_scene *, const given_transforms *, uint32_t n, bool moves, near_transforms *);
+slab_status origin_near_space(const slab_scene *, const given_transforms *, uint32_t n, bool moves, near_transforms *);
 /* Fills in those from number `first` on, n of one model. */
 void origin_near_fill(const slab_scene *, const slab_scene *model, const given_transforms *, size_t first, uint32_t n,
                       near_transforms *);
 void near_transforms_free(near_transforms *);
 
-/* Room for what waits of a geometry's instances, whose transforms these are or some of them. */
-slab_status origin_far_room(added_geometry *, const near_transforms *);
+/* Space for what waits of a geometry's instances, whose transforms these are or some of them. */
+slab_status origin_far_space(added_geometry *, const near_transforms *);
 /* Puts n transforms, from number `first` on, into what waits, in the order of instances or at these indices. */
 void origin_far_put(added_geometry *, const near_transforms *, size_t first, const uint32_t *indices, uint32_t n);
 

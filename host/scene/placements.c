@@ -80,7 +80,7 @@ static slab_status check_instance_worlds(const slab_scene *scene, const char *fu
 /* The near transforms of n instances of one model. near_transforms_free follows, whatever it returns. */
 static slab_status near_of_model(const slab_scene *scene, const slab_scene *model, const given_transforms *t,
                                  uint32_t n, near_transforms *near) {
-  const slab_status status = origin_near_room(scene, t, n, origin_moves(scene, model), near);
+  const slab_status status = origin_near_space(scene, t, n, origin_moves(scene, model), near);
   if (status == SLAB_OK) origin_near_fill(scene, model, t, 0, n, near);
   return status;
 }
@@ -93,7 +93,7 @@ static slab_status add_instances(const char *function, slab_scene *scene, slab_s
   if (status == SLAB_OK) status = scene_check_depth(function, model);
   instance_worlds worlds;
   if (status == SLAB_OK) status = check_instance_worlds(scene, function, options, n, &worlds);
-  if (status == SLAB_OK) status = scene_check_room(scene, function, n, n * model->ids);
+  if (status == SLAB_OK) status = scene_check_space(scene, function, n, n * model->ids);
   if (status == SLAB_OK) status = scene_reserve(scene, scene->geometries + 1);
   if (status != SLAB_OK) return status;
   added_geometry added = {.kind = SHAPE_INSTANCE, .count = n, .enabled = true};
@@ -102,7 +102,7 @@ static slab_status add_instances(const char *function, slab_scene *scene, slab_s
   status = near_of_model(scene, model, t, n, &near);
   if (status == SLAB_OK)
     status = instances_take(function, model, (uint32_t)model->ids, near.transforms, n, visible, &worlds, &added.group);
-  if (status == SLAB_OK && (status = origin_far_room(&added, &near)) != SLAB_OK) instances_release(added.group);
+  if (status == SLAB_OK && (status = origin_far_space(&added, &near)) != SLAB_OK) instances_release(added.group);
   if (status == SLAB_OK) origin_far_put(&added, &near, 0, NULL, n);
   near_transforms_free(&near);
   if (status != SLAB_OK) return status;
@@ -170,7 +170,7 @@ slab_status scene_update_instances(slab_scene *scene, const char *function, uint
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u transforms for geometry %u, which has %u instances", function, n,
                 geometry, of->count);
   status = near_of_model(scene, of->group->model, t, n, &near);
-  if (status == SLAB_OK) status = origin_far_room(of, &near);
+  if (status == SLAB_OK) status = origin_far_space(of, &near);
   if (status == SLAB_OK) status = take_moved(function, of, near.transforms);
   if (status == SLAB_OK) put_moved(scene, of, &near, 0);
   of->moves = false;
@@ -205,7 +205,7 @@ static slab_status count_instances(const slab_scene *scene, const char *function
 static slab_status change_some(slab_scene *scene, const char *function, added_geometry *of, const uint32_t *indices,
                                const near_transforms *t, uint32_t n) {
   slab_status status = instances_accept(function, of->group, indices, t->transforms, n);
-  if (status == SLAB_OK) status = origin_far_room(of, t);
+  if (status == SLAB_OK) status = origin_far_space(of, t);
   if (status != SLAB_OK || n == 0) return status;
   if (of->group->references > 1) {
     instance_group *own = instances_copy(of->group);
@@ -242,7 +242,7 @@ static slab_status near_of_many(const slab_scene *scene, const uint32_t *geometr
   bool moves = false;
   for (uint32_t k = 0; k < count; k++)
     moves = moves || origin_moves(scene, scene_added(scene, geometries[k])->group->model);
-  const slab_status status = origin_near_room(scene, t, n, moves, near);
+  const slab_status status = origin_near_space(scene, t, n, moves, near);
   size_t first = 0;
   for (uint32_t k = 0; status == SLAB_OK && k < count; k++) {
     const added_geometry *of = scene_added(scene, geometries[k]);
@@ -261,7 +261,7 @@ static slab_status take_all_moved(slab_scene *scene, const char *function, const
     const place_of_many place = place_of(function, *taken);
     if (of->moved != NULL || of->moves)
       return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is one of them already", place.text, geometries[*taken]);
-    slab_status status = origin_far_room(of, t);
+    slab_status status = origin_far_space(of, t);
     if (status == SLAB_OK) status = take_moved(place.text, of, transforms);
     if (status != SLAB_OK) {
       of->moves = false;

@@ -82,7 +82,7 @@ static slab_status check_array(const slab_scene *scene, const addition *a) {
   return status;
 }
 
-slab_status scene_check_room(const slab_scene *scene, const char *function, uint32_t count, uint64_t ids) {
+slab_status scene_check_space(const slab_scene *scene, const char *function, uint32_t count, uint64_t ids) {
   if (scene->is_model)
     return fail(SLAB_INVALID_STATE, "%s: the scene is a model of another one, so it gets no more geometries", function);
   if (scene->ids + ids > SCENE_PRIMITIVES)
@@ -118,7 +118,7 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
   static const slab_geometry_options defaults;
   if (options == NULL) options = &defaults;
   slab_status status = check_array(scene, a);
-  if (status == SLAB_OK) status = scene_check_room(scene, a->function, a->count, 1);
+  if (status == SLAB_OK) status = scene_check_space(scene, a->function, a->count, 1);
   if (status == SLAB_OK) status = scene_check_world(scene, a->function, options->world);
   if (status != SLAB_OK) return status;
   ARITHMETIC callers = arithmetic_begin();
@@ -148,7 +148,7 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
     addition a = {"slab_scene_add_" #names "64", noun, shape, n, .values64 = (const double *)shapes};    \
     return add(scene, &a, options, geometry);                                                            \
   }
-#define ADD_OF(shape, name, names, noun, rows, form, place, source) ADD_OF_##source(shape, name, names, noun)
+#define ADD_OF(shape, name, names, noun, floats, form, place, source) ADD_OF_##source(shape, name, names, noun)
 SHAPES(ADD_OF)
 #undef ADD_OF
 
@@ -178,7 +178,7 @@ slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const 
 /* ---- changing ---- */
 
 static const char *noun_of(uint32_t kind) {
-#define NOUN_OF(shape, name, names, noun, rows, form, place, source) [shape] = (noun),
+#define NOUN_OF(shape, name, names, noun, floats, form, place, source) [shape] = (noun),
   static const char *const nouns[] = {SHAPES(NOUN_OF)};
 #undef NOUN_OF
   return kind == SHAPE_INSTANCE ? "instance" : nouns[kind];
@@ -295,7 +295,7 @@ slab_status scene_update_range(slab_scene *scene, values_range *r) {
                       .values64 = (const double *)shapes};                                              \
     return scene_update_range(scene, &r);                                                               \
   }
-#define UPDATE_SOME_OF(shape, name, names, noun, rows, form, place, source) \
+#define UPDATE_SOME_OF(shape, name, names, noun, floats, form, place, source) \
   UPDATE_SOME_OF_##source(shape, name, names, noun)
 SHAPES(UPDATE_SOME_OF)
 #undef UPDATE_SOME_OF
@@ -327,7 +327,7 @@ slab_status slab_scene_update_some_vertices64(slab_scene *scene, uint32_t geomet
     addition a = {"slab_scene_update_" #names "64", noun, shape, n, .values64 = (const double *)shapes};               \
     return scene_update(scene, geometry, &a);                                                                          \
   }
-#define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, name, names, noun)
+#define UPDATE_OF(shape, name, names, noun, floats, form, place, source) UPDATE_OF_##source(shape, name, names, noun)
 SHAPES(UPDATE_OF)
 #undef UPDATE_OF
 

@@ -52,7 +52,7 @@ typedef struct moved_run {
 /* The ranges that have changed since some commit (moves.h), in the order of commits. */
 typedef struct moved_list {
   moved_run *list;
-  uint32_t count, room;
+  uint32_t count, space;
   uint64_t since;    /* all that the commits after this one have changed is there */
   uint64_t elements; /* of all runs */
 } moved_list;
@@ -134,12 +134,12 @@ static inline bool is_removed(const added_geometry *a) { return a->values == NUL
 /* slab_scene_destroy gives the reference back. */
 void scene_retain(slab_scene *);
 
-/* Adds the next geometry, which takes `ids` geometry ids, to the list, which must have room. Takes the reference of its
- * values, or of its instances. */
+/* Adds the next geometry, which takes `ids` geometry ids, to the list, which must have space. Takes the reference of
+ * its values, or of its instances. */
 void scene_append(slab_scene *, const added_geometry *, uint64_t ids);
 slab_status scene_reserve(slab_scene *, uint32_t geometries);
 /* Whether `count` more primitives, which take `ids` geometry ids, can be added. */
-slab_status scene_check_room(const slab_scene *, const char *function, uint32_t count, uint64_t ids);
+slab_status scene_check_space(const slab_scene *, const char *function, uint32_t count, uint64_t ids);
 /* Whether the scene has a world that something is to belong to. */
 slab_status scene_check_world(const slab_scene *, const char *function, uint32_t world);
 /* The last of the list whose id is not above. */

@@ -50,7 +50,7 @@ typedef struct serialized_header {
   double origin[3];
 } serialized_header;
 
-/* A geometry. A removed one may keep its global primitive ids, which the BVH then still has room for. */
+/* A geometry. A removed one may keep its global primitive ids, which the BVH then still has space for. */
 typedef struct serialized_geometry {
   uint32_t kind, mask, count; /* mask: also of one that is disabled */
   uint32_t state;             /* GEOMETRY_ENABLED and so on */
@@ -268,7 +268,7 @@ static slab_status pack_listed(const packing *p, void *bytes, size_t capacity, s
   }
   if (capacity == 0) return SLAB_OK;
   if (capacity < *size)
-    return fail(SLAB_CAPACITY, "slab_scene_pack: the scene takes %zu bytes, and there is room for %zu", *size,
+    return fail(SLAB_CAPACITY, "slab_scene_pack: the scene takes %zu bytes, and there is space for %zu", *size,
                 capacity);
   return write_scenes(p, bytes, *size);
 }
@@ -356,7 +356,7 @@ static slab_status refuse_world(void) { return refuse("the packed scene has no s
 static slab_status take_values(const slab_context *context, const serialized_geometry *g, const float *from,
                                uint64_t floats, uint64_t *at, geometry_values **values) {
   const bool indexed = (g->state & GEOMETRY_INDEXED) != 0, has_indices = (g->state & GEOMETRY_HAS_INDICES) != 0;
-  const size_t size = indexed ? values_floats(3, g->vertices) : values_floats(primitive_rows(g->kind), g->count);
+  const size_t size = indexed ? values_floats(3, g->vertices) : values_floats(primitive_floats(g->kind), g->count);
   const size_t list = has_indices ? values_floats(3, g->count) : 0;
   mesh_indices *indices = NULL;
   if (size + list > floats - *at || (has_indices && g->kind != SLAB_TRIANGLE)) return refuse_table();

@@ -222,7 +222,7 @@ slab_status snapshot_upload(snapshot *scene, const worlds_before *before, slab_t
 /* ---- statistics ---- */
 
 static uint64_t *kind_count(slab_scene_stats *stats, uint32_t kind) {
-#define COUNT_OF_KIND(shape, name, names, noun, rows, form, place, source) [shape] = &stats->names,
+#define COUNT_OF_KIND(shape, name, names, noun, floats, form, place, source) [shape] = &stats->names,
   uint64_t *const counts[] = {SHAPES(COUNT_OF_KIND)};
 #undef COUNT_OF_KIND
   return counts[kind];

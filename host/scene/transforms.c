@@ -127,7 +127,7 @@ transform_reach transform_farther(transform_reach r, transform_reach q) {
   return (transform_reach){greater(r.a, q.a), greater(r.b, q.b), greater(r.skew, q.skew)};
 }
 
-/* There is room for rounding. */
+/* There is space for rounding. */
 bool transform_is_short(transform_reach r) {
   return r.a < 0.99 * SCALE_MOST && r.b < 0.99 * SCALE_MOST && r.skew < 0.99 * SKEW_MOST;
 }

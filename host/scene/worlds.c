@@ -64,7 +64,7 @@ static uint32_t sum_up(uint32_t *counts, uint32_t n, uint32_t multiple) {
   return sum;
 }
 
-/* The lanes of each world. at: room for a number a world. */
+/* The lanes of each world. at: space for a number a world. */
 static slab_status list_lanes(const snapshot *s, world_lists *l, uint32_t *at) {
   const uint32_t width = block_form_of(s->context->layout).width;
   count_instances(s, l->begin);
@@ -114,7 +114,7 @@ void worlds_free_trees(world_lists *l) {
 
 /* ---- how they stand ---- */
 
-static void state_add(world_state *to, const snapshot *s, uint32_t g, uint32_t i, const float gate[BOX_ROWS]) {
+static void state_add(world_state *to, const snapshot *s, uint32_t g, uint32_t i, const float gate[BOX_FLOATS]) {
   uint32_t geometry;
   if (is_hidden(s, g)) return;
   if (!primitive_is_void((slab_shape)SHAPE_INSTANCE, gate))
@@ -164,7 +164,7 @@ static void measure_some(void *argument, size_t first, size_t end) {
   for (uint32_t world = (uint32_t)first + 1; world <= end; world++) {
     s->world_states[world] = nothing_there;
     for (uint32_t lane = s->lists->begin[world]; is_lane(s->lists, world, lane); lane++) {
-      float gate[BOX_ROWS];
+      float gate[BOX_FLOATS];
       uint32_t i;
       const uint32_t g = in_lane(s, lane, &i);
       gate_in(s, g, i, gate);
@@ -184,7 +184,7 @@ void worlds_write(snapshot *s, uint32_t world) {
     uint32_t i;
     const uint32_t g = in_lane(s, lane, &i);
     const instance_group *group = s->groups[g];
-    float *block = s->bvh.blocks + (l->unit + lane / form.width * units) * form.unit, gate[BOX_ROWS];
+    float *block = s->bvh.blocks + (l->unit + lane / form.width * units) * form.unit, gate[BOX_FLOATS];
     instance_entry *to = &group->instances[i], now = group->of->instances[i];
     now.model = to->model;
     now.geometry = to->geometry;
@@ -192,7 +192,7 @@ void worlds_write(snapshot *s, uint32_t world) {
     gate_write(&group->instances[i], &s->models[g].measure, gate);
     state_add(state, s, g, i, gate);
     if (is_hidden(s, g)) primitive_void((slab_shape)SHAPE_INSTANCE, gate);
-    for (uint32_t r = 0; r < BOX_ROWS; r++) block[r * form.width + lane % form.width] = gate[r];
+    for (uint32_t r = 0; r < BOX_FLOATS; r++) block[r * form.width + lane % form.width] = gate[r];
   }
 }
 
@@ -249,7 +249,7 @@ static void measure_rest(snapshot *s) {
     const instance_group *group = s->groups[g];
     if (group == NULL) layout_grow_bounds(s, g, rest.lower, rest.upper);
     for (uint32_t i = 0; group != NULL && i < group->count; i++) {
-      float gate[BOX_ROWS];
+      float gate[BOX_FLOATS];
       const uint32_t world = group->instances[i].world;
       if (world_is_listed(l, world)) continue;
       gate_in(s, g, i, gate);

@@ -69,7 +69,7 @@ uint32_t worlds_all_parts(const snapshot *, blocks_part *);
 slab_status worlds_take_groups(snapshot *);
 /* Measures the worlds of a snapshot whose arrays are complete, and gives it groups of its own. */
 slab_status worlds_settle(snapshot *);
-/* Room for the states of a snapshot's worlds, in bytes. */
+/* Space for the states of a snapshot's worlds, in bytes. */
 size_t worlds_states_size(uint32_t worlds);
 /* Whether a world's instances are listed. */
 static inline bool world_is_listed(const world_lists *l, uint32_t world) {

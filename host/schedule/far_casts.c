@@ -11,26 +11,26 @@
 #include "work/far_rays.h"
 
 /* Float rays in place of a source's, n of them at most. All NULL: memory is short. */
-typedef struct far_room {
+typedef struct far_space {
   slab_ray *rays;
   far_lines lines;
   void *results; /* of rays of the scene */
-} far_room;
+} far_space;
 
-static void far_room_free(far_room *r) {
+static void far_space_free(far_space *r) {
   free(r->rays);
   free(r->lines.begin);
   free(r->lines.unit);
   free(r->results);
 }
 
-static slab_status far_room_make(size_t n, size_t result_size, far_room *r) {
-  const size_t fours = 4 * far_rows(n);
-  *r = (far_room){malloc((n + 1) * sizeof *r->rays),
-                  {malloc(fours * sizeof(double) + 1), malloc(fours * sizeof(double) + 1)},
-                  malloc(n * result_size + 1)};
+static slab_status far_space_make(size_t n, size_t result_size, far_space *r) {
+  const size_t fours = 4 * far_fours(n);
+  *r = (far_space){malloc((n + 1) * sizeof *r->rays),
+                   {malloc(fours * sizeof(double) + 1), malloc(fours * sizeof(double) + 1)},
+                   malloc(n * result_size + 1)};
   if (r->rays != NULL && r->lines.begin != NULL && r->lines.unit != NULL && r->results != NULL) return SLAB_OK;
-  far_room_free(r);
+  far_space_free(r);
   return fail_memory(n * (sizeof *r->rays + 2 * sizeof(double) + result_size), "rays");
 }
 
@@ -54,16 +54,16 @@ static size_t far_at_once(const cast *c) {
 static slab_status cast_far(cast *c, const far_cast *far) {
   const uint32_t threads = c->scene->context->threads;
   const size_t most = far_at_once(c);
-  far_room room;
-  slab_status status = far_room_make(most, slab_result_size(c->query), &room);
+  far_space space;
+  slab_status status = far_space_make(most, slab_result_size(c->query), &space);
   if (status != SLAB_OK) return status;
   for (size_t first = 0; status == SLAB_OK && first < c->n; first += most) {
     const size_t n = c->n - first < most ? c->n - first : most;
-    far_rays_make_all(threads, far, first, n, room.rays, &room.lines);
-    status = cast_these(c, c->query, room.rays, first, n, room.results, NULL);
-    if (status == SLAB_OK) far_results_put_all(threads, far, first, n, &room.lines, room.results);
+    far_rays_make_all(threads, far, first, n, space.rays, &space.lines);
+    status = cast_these(c, c->query, space.rays, first, n, space.results, NULL);
+    if (status == SLAB_OK) far_results_put_all(threads, far, first, n, &space.lines, space.results);
   }
-  far_room_free(&room);
+  far_space_free(&space);
   return status;
 }
 
@@ -84,21 +84,21 @@ static far_cast far_cast_of(const cast *c, size_t stride) {
   return (far_cast){far_frame_of(&c->scene->stats), {c->rays, c->rays64}, c->query, c->results, stride};
 }
 
-/* Makes all rays of a cast at once: of lists and sums, which are one. far_room_free follows a success. */
-static slab_status cast_all_near(cast *c, const far_cast *far, far_room *room) {
-  const slab_status status = far_room_make(c->n, 0, room);
+/* Makes all rays of a cast at once: of lists and sums, which are one. far_space_free follows a success. */
+static slab_status cast_all_near(cast *c, const far_cast *far, far_space *space) {
+  const slab_status status = far_space_make(c->n, 0, space);
   if (status != SLAB_OK) return status;
-  far_rays_make_all(c->scene->context->threads, far, 0, c->n, room->rays, &room->lines);
-  c->rays = room->rays;
+  far_rays_make_all(c->scene->context->threads, far, 0, c->n, space->rays, &space->lines);
+  c->rays = space->rays;
   return SLAB_OK;
 }
 
 static slab_status cast_sums_far(cast *c, const far_cast *far) {
-  far_room room;
-  slab_status status = cast_all_near(c, far, &room);
+  far_space space;
+  slab_status status = cast_all_near(c, far, &space);
   if (status != SLAB_OK) return status;
   status = schedule_rays(c);
-  far_room_free(&room);
+  far_space_free(&space);
   return status;
 }
 
@@ -113,12 +113,12 @@ slab_status far_cast_each(cast *c, size_t stride) {
 /* The hits are listed where the caller wants them, and turned there. */
 slab_status far_cast_all(cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
   const far_cast far = far_cast_of(c, 0);
-  far_room room;
+  far_space space;
   slab_status status = check_far(c, &far.from);
-  if (status == SLAB_OK) status = cast_all_near(c, &far, &room);
+  if (status == SLAB_OK) status = cast_all_near(c, &far, &space);
   if (status != SLAB_OK) return status;
   status = cast_all(c, offsets, capacity, required);
-  if (status == SLAB_OK && capacity > 0) far_lists_put(&far.from, &room.lines, c->n, offsets, c->results);
-  far_room_free(&room);
+  if (status == SLAB_OK && capacity > 0) far_lists_put(&far.from, &space.lines, c->n, offsets, c->results);
+  far_space_free(&space);
   return status;
 }

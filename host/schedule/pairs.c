@@ -9,10 +9,10 @@
 
 /* Refuses, by index, a shape that a scene would refuse, before anything is computed. */
 static slab_status check_shapes(slab_shape kind, const float *shapes, size_t n) {
-  const size_t rows = primitive_rows(kind);
+  const size_t floats = primitive_floats(kind);
   for (size_t i = 0; i < n; i++) {
     float value;
-    const char *why = primitive_refusal(kind, shapes + i * rows, &value);
+    const char *why = primitive_refusal(kind, shapes + i * floats, &value);
     if (why != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: shape %zu: %s (%g)", i, why, (double)value);
   }
   return SLAB_OK;

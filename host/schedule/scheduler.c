@@ -128,7 +128,7 @@ static slab_status bound_hits(const cast *c, const device *d, size_t first, uint
 /* Limits `rays` to those whose hits can be collected; no limit where hits are not collected. */
 static uint32_t bound_collected(const device_worker *w, uint32_t rays) {
   if (w->cast_job->cast->collected == NULL) return rays;
-  const uint32_t most = room_rays(&w->hits, chunk_room(w->on.device), w->offered.walkers);
+  const uint32_t most = space_rays(&w->hits, chunk_space(w->on.device), w->offered.walkers);
   return rays < most ? rays : most;
 }
 

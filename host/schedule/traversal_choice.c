@@ -72,7 +72,7 @@
 #define MIXED_LEAST 4096u
 #define MIXED_MOST 262144u
 
-/* Lists in small scenes: by brute force each has other places in the room than by the BVH, so the two are not mixed.
+/* Lists in small scenes: by brute force each has other places in the space than by the BVH, so the two are not mixed.
  * Nor are there trials, since the hits of each chunk of a call but the first need memory that the system has to clear:
  * 2,048 rays took 20 times as long as in one chunk with others. So whole chunks take turns: once the rays are more than
  * TURNS_PAY each candidate gets TURNS_NEW, then one chunk in TURNS_NEAR is cast by another than the best, or in

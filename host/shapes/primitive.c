@@ -8,12 +8,12 @@
 #include "shapes/primitive.h"
 
 /* shapes.def and the public types name the same kinds, with the same structs. */
-#define SAME_AS_PUBLIC(shape, name, names, noun, rows, form, place, source)             \
-  _Static_assert(sizeof(slab_##name) == (rows) * sizeof(float), "rows of slab_" #name); \
+#define SAME_AS_PUBLIC(shape, name, names, noun, floats, form, place, source)               \
+  _Static_assert(sizeof(slab_##name) == (floats) * sizeof(float), "floats of slab_" #name); \
   _Static_assert((shape) < SLAB_SHAPE_COUNT, "slab_" #name " is beyond the number of slab_shapes");
 SHAPES(SAME_AS_PUBLIC)
 #undef SAME_AS_PUBLIC
-#define ONE_KIND(shape, name, names, noun, rows, form, place, source) | 1u << (shape)
+#define ONE_KIND(shape, name, names, noun, floats, form, place, source) | 1u << (shape)
 _Static_assert((0u SHAPES(ONE_KIND)) == (1u << SLAB_SHAPE_COUNT) - 1, "shapes.def lacks a slab_shape");
 #undef ONE_KIND
 
@@ -76,7 +76,7 @@ const char *primitive_refusal(slab_shape kind, const float *values, float *value
 /* A void triangle is an edge, to and fro, so it is collapsed. All of it lies beyond TRIANGLE_IS_VOID's border, and yet
  * edge functions stay within the range of float. Origins do not count there: a ray is a candidate where its direction
  * lies in the plane of the edge and 0, exactly. No direction of small whole numbers does. */
-static const float voids[SLAB_SHAPE_COUNT][ROWS_MOST] = {
+static const float voids[SLAB_SHAPE_COUNT][FLOATS_MOST] = {
     [SLAB_PLANE] = {0.0f}, /* a zero normal */
     [SLAB_SPHERE] = {[3] = NAN},
     [SLAB_BOX] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY},
@@ -90,14 +90,14 @@ static slab_shape form_of(slab_shape kind) { return kind == (slab_shape)SHAPE_IN
 
 void primitive_void(slab_shape kind, float *values) {
   kind = form_of(kind);
-  memcpy(values, voids[kind], primitive_rows(kind) * sizeof *values);
+  memcpy(values, voids[kind], primitive_floats(kind) * sizeof *values);
 }
 
 /* Compares all bits. The first value is compared alone first: nearly all primitives differ in it. */
 bool primitive_is_void(slab_shape kind, const float *values) {
   kind = form_of(kind);
   return memcmp(values, voids[kind], sizeof *values) == 0 &&
-         memcmp(values, voids[kind], primitive_rows(kind) * sizeof *values) == 0;
+         memcmp(values, voids[kind], primitive_floats(kind) * sizeof *values) == 0;
 }
 
 bool primitive_is_never_hit(slab_shape kind, const float *values) {
@@ -122,9 +122,9 @@ void primitive_normalise(slab_shape kind, float *values) {
 }
 
 void primitives_prepare(slab_shape kind, const float *shapes, size_t count, float *prepared) {
-  const size_t rows = primitive_rows(kind);
-  memcpy(prepared, shapes, count * rows * sizeof *prepared);
-  for (size_t i = 0; i < count; i++) primitive_normalise(kind, prepared + i * rows);
+  const size_t floats = primitive_floats(kind);
+  memcpy(prepared, shapes, count * floats * sizeof *prepared);
+  for (size_t i = 0; i < count; i++) primitive_normalise(kind, prepared + i * floats);
 }
 
 /* ---- bounds ---- */
@@ -166,7 +166,7 @@ bool primitive_is_outside(slab_shape kind, const float *values) {
 #define OUTSIDE_BOUNDED false
 #define OUTSIDE_UNBOUNDED true
 #define OUTSIDE_EITHER is_infinite_in_x_or_y(values)
-#define OUTSIDE_OF(shape, name, names, noun, rows, form, place, source) \
+#define OUTSIDE_OF(shape, name, names, noun, floats, form, place, source) \
   if (kind == (shape)) return OUTSIDE_##place;
   SHAPES(OUTSIDE_OF)
 #undef OUTSIDE_OF
@@ -176,7 +176,7 @@ bool primitive_is_outside(slab_shape kind, const float *values) {
 #define PLACED_BOUNDED 0
 #define PLACED_UNBOUNDED 1
 #define PLACED_EITHER 1
-#define PLACED(shape, name, names, noun, rows, form, place, source) +(PLACED_##place << (shape))
+#define PLACED(shape, name, names, noun, floats, form, place, source) +(PLACED_##place << (shape))
 #define LISTED(shape, name) +(1 << (shape))
 _Static_assert((0 SHAPES(PLACED)) == (0 SHAPES_OUTSIDE(LISTED)), "the kinds that may stand outside");
 

@@ -14,7 +14,7 @@ enum { PARTS_A_PIECE = PARALLEL_LEAST / VALUES_A_PART };
 
 /* ---- elements ---- */
 
-static uint32_t floats_of(const geometry_values *v, slab_shape kind) { return v->indexed ? 3 : primitive_rows(kind); }
+static uint32_t floats_of(const geometry_values *v, slab_shape kind) { return v->indexed ? 3 : primitive_floats(kind); }
 
 static uint32_t element_count(const geometry_values *v, uint32_t primitives) {
   return v->indexed ? v->indices->vertex_count : primitives;
@@ -107,7 +107,7 @@ typedef struct dropped_search {
 static void search_dropped(void *argument, uint32_t triangle) {
   dropped_search *s = argument;
   uint32_t within = 0, vertex = 0;
-  if (s->vertex != SLAB_MISS || !TRIANGLE_IS_VOID(s->of->values[TRIANGLE_ROWS * (size_t)triangle])) return;
+  if (s->vertex != SLAB_MISS || !TRIANGLE_IS_VOID(s->of->values[TRIANGLE_FLOATS * (size_t)triangle])) return;
   for (uint32_t c = 0; c < 3; c++) {
     const uint32_t corner = corner_of(s->of, triangle, c);
     if (corner - s->range->first >= s->range->count) continue;
@@ -132,9 +132,9 @@ static slab_status refuse_dropped(const geometry_values *v, const values_range *
 
 /* The reason why element i of a range is refused; NULL: it is not. Vertices that no triangle has may be anything. */
 static const char *refusal_of(const geometry_values *v, const values_range *r, uint32_t i, float *value) {
-  float corners[TRIANGLE_ROWS];
+  float corners[TRIANGLE_FLOATS];
   if (r->kind != SLAB_TRIANGLE)
-    return primitive_refusal(r->kind, r->values + (size_t)i * primitive_rows(r->kind), value);
+    return primitive_refusal(r->kind, r->values + (size_t)i * primitive_floats(r->kind), value);
   const uint32_t vertex = r->first + i;
   if (v->indices != NULL && v->indices->users[vertex] == v->indices->users[vertex + 1]) return NULL;
   for (size_t c = 0; c < 3; c++) memcpy(corners + 3 * c, r->values + 3 * (size_t)i, 3 * sizeof(float));
@@ -262,8 +262,8 @@ geometry_values *values_own(uint32_t threads, geometry_values *v, slab_shape kin
 }
 
 void values_follow(geometry_values *to, const geometry_values *now, slab_shape kind, uint32_t first, uint32_t count) {
-  const size_t rows = floats_of(to, kind);
-  memcpy(to->values + first * rows, now->values + first * rows, count * rows * sizeof *to->values);
+  const size_t floats = floats_of(to, kind);
+  memcpy(to->values + first * floats, now->values + first * floats, count * floats * sizeof *to->values);
   know(to, now);
 }
 
@@ -279,8 +279,8 @@ typedef struct counting {
 static void count_primitive(void *argument, uint32_t i) {
   const counting *c = argument;
   geometry_values *v = c->of;
-  float room[ROWS_MOST + 1];
-  const float *values = values_at(v, primitive_rows(c->kind), i, room);
+  float space[FLOATS_MOST + 1];
+  const float *values = values_at(v, primitive_floats(c->kind), i, space);
   const bool is_void = primitive_is_void(c->kind, values);
   if (is_void) v->voids += c->by;
   if (!is_void && primitive_is_outside(c->kind, values)) v->outside += c->by;
@@ -297,20 +297,20 @@ static void put_corners(void *argument, uint32_t triangle) {
   for (uint32_t c = 0; c < 3; c++) {
     const uint32_t at = corner_of(p->to, triangle, c) - p->range->first;
     if (at < p->range->count)
-      memcpy(p->to->values + TRIANGLE_ROWS * (size_t)triangle + 3 * c, p->range->values + 3 * (size_t)at,
+      memcpy(p->to->values + TRIANGLE_FLOATS * (size_t)triangle + 3 * c, p->range->values + 3 * (size_t)at,
              3 * sizeof(float));
   }
 }
 
 static void put_shape(geometry_values *v, const values_range *r, uint32_t i) {
-  const size_t rows = primitive_rows(r->kind);
-  float *to = v->values + (r->first + i) * rows, unused;
-  const float *from = r->values + i * rows;
+  const size_t floats = primitive_floats(r->kind);
+  float *to = v->values + (r->first + i) * floats, unused;
+  const float *from = r->values + i * floats;
   if (v->drops && primitive_refusal(r->kind, from, &unused) != NULL) {
     primitive_void(r->kind, to);
     return;
   }
-  memcpy(to, from, rows * sizeof *to);
+  memcpy(to, from, floats * sizeof *to);
   primitive_normalise(r->kind, to);
 }
 

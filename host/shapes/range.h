@@ -17,7 +17,7 @@ typedef struct values_range {
   const double *values64; /* in place of values; floats take their place before values_range_accept */
 } values_range;
 
-/* Refuses the first of them that a geometry of so many primitives does not take, by its index. Room for what is needed
+/* Refuses the first of them that a geometry of so many primitives does not take, by its index. Space for what is needed
  * is made. */
 slab_status values_range_accept(const geometry_values *, uint32_t primitives, const values_range *);
 /* Values that nobody shares, and that have parts: these, or a copy, which has the caller's reference then. NULL: memory

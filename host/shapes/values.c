@@ -16,7 +16,7 @@
 /* ---- memory ---- */
 
 geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indices, bool indexed) {
-  const uint32_t each = indexed ? 3 : primitive_rows(kind), elements = indexed ? indices->vertex_count : count;
+  const uint32_t each = indexed ? 3 : primitive_floats(kind), elements = indexed ? indices->vertex_count : count;
   const size_t used = (size_t)elements * each, floats = values_floats(each, elements);
   geometry_values *v = calloc(1, sizeof *v);
   if (v == NULL) return NULL;
@@ -189,10 +189,10 @@ typedef struct refusal {
 
 /* Stores primitive i at `values`. Returns false where it is refused. */
 static bool take_primitive(const addition *a, uint32_t i, float *values, refusal *r) {
-  size_t rows = primitive_rows(a->kind);
+  size_t floats = primitive_floats(a->kind);
   *r = (refusal){0};
   if (a->mesh != NULL && !gather_triangle(a, i, values, &r->index)) return false;
-  if (a->mesh == NULL) memcpy(values, a->values + i * rows, rows * sizeof *values);
+  if (a->mesh == NULL) memcpy(values, a->values + i * floats, floats * sizeof *values);
   r->why = primitive_refusal(a->kind, values, &r->value);
   if (r->why != NULL) return false;
   primitive_normalise(a->kind, values);
@@ -200,7 +200,7 @@ static bool take_primitive(const addition *a, uint32_t i, float *values, refusal
 }
 
 static slab_status refuse(const addition *a, uint32_t i) {
-  float values[ROWS_MOST];
+  float values[FLOATS_MOST];
   refusal r;
   if (take_primitive(a, i, values, &r)) return SLAB_OK;
   if (r.why != NULL)
@@ -219,18 +219,18 @@ typedef struct taking {
 
 static void take_some(void *argument, size_t first, size_t end) {
   taking *t = argument;
-  const uint32_t rows = primitive_rows(t->kind);
+  const uint32_t floats = primitive_floats(t->kind);
   partial *own = &t->partial[first / t->grain];
-  float room[ROWS_MOST];
+  float space[FLOATS_MOST];
   extent found = no_extent;
   for (uint32_t i = (uint32_t)first; i < end; i++) {
     refusal unused;
-    float *values = t->to->values + (size_t)i * rows;
+    float *values = t->to->values + (size_t)i * floats;
     if (t->from != NULL && !take_primitive(t->from, i, values, &unused)) {
       if (t->from->drops) primitive_void(t->kind, values);
       if (own->refused++ == 0) own->first = i;
     }
-    extent_add(&found, t->kind, values_at(t->to, rows, i, room));
+    extent_add(&found, t->kind, values_at(t->to, floats, i, space));
   }
   own->extent = found;
 }
@@ -363,7 +363,7 @@ static slab_status take(uint32_t threads, const addition *a, mesh_indices *indic
                         geometry_values **values, uint32_t *dropped, bool *accepted) {
   const bool indexed = vertices.count > 0 && indices != NULL;
   geometry_values *made = values_create((uint32_t)a->kind, a->count, indices, indexed);
-  if (made == NULL) return fail_memory(a->count * primitive_rows(a->kind) * sizeof(float), "geometry");
+  if (made == NULL) return fail_memory(a->count * primitive_floats(a->kind) * sizeof(float), "geometry");
   slab_status status = SLAB_OK;
   made->mask = a->mask;
   made->world = a->world;

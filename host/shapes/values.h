@@ -57,7 +57,7 @@ struct geometry_values {
   atomic_bool unlooked;     /* of triangles those alone are known that have a vertex twice */
   float lower[3], upper[3]; /* as in slab_scene_stats */
   size_t floats;            /* of values: a multiple of BLOCK_UNIT, zero from the last value on */
-  float *values;            /* with room for one float more, which vectors of four read */
+  float *values;            /* with space for one float more, which vectors of four read */
   mesh_indices *indices;    /* NULL: none were given */
   device_copy copy;         /* of a mesh's vertices, 12 bytes each, from an update by a buffer to its commit */
   values_part *parts;       /* of each so many elements (range.h); NULL: no range of them has changed */
@@ -68,16 +68,16 @@ struct geometry_values {
 /* The world of a geometry's primitives; NULL: it is removed. */
 static inline uint32_t values_world(const geometry_values *v) { return v != NULL ? v->world : 0; }
 
-/* The floats of primitive i. room: where those of a triangle are put together. */
-static inline const float *values_at(const geometry_values *v, uint32_t rows, uint32_t i, float room[ROWS_MOST]) {
-  if (!v->indexed) return v->values + (size_t)i * rows;
+/* The floats of primitive i. space: where those of a triangle are put together. */
+static inline const float *values_at(const geometry_values *v, uint32_t floats, uint32_t i, float space[FLOATS_MOST]) {
+  if (!v->indexed) return v->values + (size_t)i * floats;
   const uint32_t *corners = v->indices->list + 3 * (size_t)i;
   for (size_t c = 0; c < 3; c++)
-    for (size_t k = 0; k < 3; k++) room[3 * c + k] = v->values[3 * (size_t)corners[c] + k];
-  return room;
+    for (size_t k = 0; k < 3; k++) space[3 * c + k] = v->values[3 * (size_t)corners[c] + k];
+  return space;
 }
 
-/* Corner c of triangle i, with room for one float more. */
+/* Corner c of triangle i, with space for one float more. */
 static inline const float *values_corner(const geometry_values *v, uint32_t i, size_t c) {
   const size_t own = 3 * (size_t)i + c;
   return v->values + 3 * (v->indexed ? v->indices->list[own] : own);
@@ -118,7 +118,7 @@ slab_status values_take(uint32_t threads, const addition *, geometry_values **va
 static inline size_t values_floats(uint32_t each, size_t count) {
   return (count * each + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
-/* Room for values, not filled in but for the zeros at their end. indices: NULL, or the indices that the values refer
+/* Space for values, not filled in but for the zeros at their end. indices: NULL, or the indices that the values refer
  * to. On success a reference of the caller's is taken over. NULL: memory is short. */
 geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indices, bool indexed);
 /* Looks for all primitives that are never hit. Threads that build BVHs of a model may do so at once. */

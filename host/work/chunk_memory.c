@@ -21,10 +21,10 @@ slab_status chunk_memory_sort(chunk_memory *m, const cast *c, const chunk *of, c
 }
 
 slab_status chunk_memory_hits(chunk_memory *m, device *d, const chunk *of, uint32_t walks, cast_uniforms *u) {
-  u->room = room_of(&of->known, chunk_room(d), of->count, walks);
-  u->at[AT_RESULTS] = (uint32_t)(room_begin(of->count) / sizeof(uint32_t));
-  m->batch = batch_create(&d->kept, of->first, of->count, &u->room, d->in_place);
-  return m->batch == NULL ? fail_memory(room_size(of->count, &u->room), "hits") : SLAB_OK;
+  u->space = space_of(&of->known, chunk_space(d), of->count, walks);
+  u->at[AT_RESULTS] = (uint32_t)(space_begin(of->count) / sizeof(uint32_t));
+  m->batch = batch_create(&d->kept, of->first, of->count, &u->space, d->in_place);
+  return m->batch == NULL ? fail_memory(space_size(of->count, &u->space), "hits") : SLAB_OK;
 }
 
 void chunk_memory_free(chunk_memory *m) {

@@ -209,7 +209,7 @@ static void make_some(void *argument, size_t first, size_t end) { PER_PROCESSOR(
 
 void far_rays_make(const far_cast *of, size_t first, size_t n, slab_ray *rays, const far_lines *lines) {
   far_making m = {of, first, n, rays, lines};
-  make_some(&m, 0, far_rows(n));
+  make_some(&m, 0, far_fours(n));
 }
 
 void far_rays_see(const void *of, size_t first, size_t n, slab_ray *rays) {
@@ -220,7 +220,7 @@ void far_rays_see(const void *of, size_t first, size_t n, slab_ray *rays) {
 void far_rays_make_all(uint32_t threads, const far_cast *of, size_t first, size_t n, slab_ray *rays,
                        const far_lines *lines) {
   far_making m = {of, first, n, rays, lines};
-  pool_loop(threads, far_rows(n), FOURS_A_PIECE, make_some, &m);
+  pool_loop(threads, far_fours(n), FOURS_A_PIECE, make_some, &m);
 }
 
 /* ---- results ---- */

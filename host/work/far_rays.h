@@ -39,7 +39,7 @@ typedef struct far_lines {
   double *begin, *unit;
 } far_lines;
 
-/* Makes the float rays of n rays, from number `first` on. `lines` has room for as many rows of four. */
+/* Makes the float rays of n rays, from number `first` on. `lines` has space for as many rows of four. */
 void far_rays_make(const far_cast *, size_t first, size_t n, slab_ray *rays, const far_lines *);
 /* The same where no results come back, of few rays: up to FAR_SEEN. of: a far_cast. */
 enum { FAR_SEEN = 64 };
@@ -51,7 +51,7 @@ void far_rays_make_all(uint32_t threads, const far_cast *, size_t first, size_t 
 void far_results_put_all(uint32_t threads, const far_cast *, size_t first, size_t n, const far_lines *,
                          const void *results);
 /* Rows of four that n rays take. */
-static inline size_t far_rows(size_t n) { return (n + 3) / 4; }
+static inline size_t far_fours(size_t n) { return (n + 3) / 4; }
 
 /* t of the world for t of float ray i, which is ray `first` + i of the source. */
 double far_t(const far_source *, const far_lines *, size_t first, size_t i, float t);

@@ -8,30 +8,30 @@
 #include "bvh/memory.h"
 #include "os/memory.h"
 
-/* ---- room: memory for the hits of a chunk ---- */
+/* ---- space: memory for the hits of a chunk ---- */
 
-/* A chunk of PROBE rays is enough to size the next one. KNOWN rays make the numbers usable. Until then rays get room
+/* A chunk of PROBE rays is enough to size the next one. KNOWN rays make the numbers usable. Until then rays get space
  * for UNKNOWN_HITS hits each. */
 #define PROBE 4096u
 #define KNOWN 1024u
 #define UNKNOWN_HITS 48.0
 /* Margins over the mean: a factor, a number of standard deviations, and hits per ray for the unused rest of shares. */
-#define ROOM_MORE 1.25
-#define ROOM_DEVIATIONS 3.0
-#define ROOM_LEFT 1.0
+#define SPACE_MORE 1.25
+#define SPACE_DEVIATIONS 3.0
+#define SPACE_LEFT 1.0
 /* Bounds of the hits in a list in progress. Shorter lists overflow often; longer ones need memory that is hardly used.
  */
 #define WALK_LEAST 4.0
 #define WALK_MOST 1024.0
-/* Parts of the room: finished lists, lists in progress, and the rest for lists that have outgrown their part. */
+/* Parts of the space: finished lists, lists in progress, and the rest for lists that have outgrown their part. */
 #define ENDED_PARTS 4
 #define WALKS_PARTS 3
-#define PARTS_OF_ROOM 8
+#define PARTS_OF_SPACE 8
 #define RAYS_MOST 0x1p20
 
 bool hits_are_known(const hits_known *k) { return k->rays >= KNOWN; }
 
-/* Where nothing is known each ray gets room for all that it may list, if that is not more than it would get anyway. */
+/* Where nothing is known each ray gets space for all that it may list, if that is not more than it would get anyway. */
 hits_known hits_bounded(const hits_known *k, uint32_t most) {
   if (most == 0) return *k;
   if (!hits_are_known(k) && most <= UNKNOWN_HITS) return (hits_known){.rays = KNOWN, .mean = most};
@@ -40,40 +40,40 @@ hits_known hits_bounded(const hits_known *k, uint32_t most) {
 
 /* Likely number of hits of a ray. */
 static double likely_hits(const hits_known *k) {
-  return ROOM_MORE * (hits_are_known(k) ? k->mean : fmax(k->mean, UNKNOWN_HITS)) + ROOM_LEFT;
+  return SPACE_MORE * (hits_are_known(k) ? k->mean : fmax(k->mean, UNKNOWN_HITS)) + SPACE_LEFT;
 }
 
 static double likely_walk(const hits_known *k) {
-  return fmin(fmax(k->mean + ROOM_DEVIATIONS * k->deviation, WALK_LEAST), WALK_MOST);
+  return fmin(fmax(k->mean + SPACE_DEVIATIONS * k->deviation, WALK_LEAST), WALK_MOST);
 }
 
 static uint32_t at_most(double wanted, double most) { return (uint32_t)fmin(wanted, most); }
 
-size_t room_begin(uint32_t rays) {
+size_t space_begin(uint32_t rays) {
   const size_t lists = TAKEN_NUMBERS * sizeof(uint32_t) + rays * sizeof(hit_list);
   return (lists + sizeof(slab_hit) - 1) / sizeof(slab_hit) * sizeof(slab_hit);
 }
 
-size_t room_size(uint32_t rays, const hit_room *r) {
-  return room_begin(rays) + ((size_t)r->hits + (size_t)r->walks * r->walk + r->larger) * sizeof(slab_hit);
+size_t space_size(uint32_t rays, const hit_space *r) {
+  return space_begin(rays) + ((size_t)r->hits + (size_t)r->walks * r->walk + r->larger) * sizeof(slab_hit);
 }
 
-uint32_t room_rays(const hits_known *k, size_t bytes, double walks_each) {
+uint32_t space_rays(const hits_known *k, size_t bytes, double walks_each) {
   const double ended = likely_hits(k) / ENDED_PARTS, walks = walks_each * likely_walk(k) / WALKS_PARTS;
-  const double rays = (double)bytes / (PARTS_OF_ROOM * fmax(ended, walks) * sizeof(slab_hit) + sizeof(hit_list));
+  const double rays = (double)bytes / (PARTS_OF_SPACE * fmax(ended, walks) * sizeof(slab_hit) + sizeof(hit_list));
   return at_most(fmax(rays, 1.0), hits_are_known(k) ? RAYS_MOST : PROBE);
 }
 
 /* The counters of taken hits cannot overflow. A ray requests in vain at most once: a share, or twice what it has. What
- * it has is at most WALK_MOST, or is part of the room itself. */
-hit_room room_of(const hits_known *k, size_t bytes, uint32_t rays, uint32_t walks) {
-  const double begin = (double)room_begin(rays), all = ((double)bytes - begin) / sizeof(slab_hit);
-  const double part = (all > PARTS_OF_ROOM ? all : PARTS_OF_ROOM) / PARTS_OF_ROOM;
-  const double hits = likely_hits(k) * rays + ROOM_DEVIATIONS * k->deviation * sqrt(rays) + HIT_SHARE;
-  hit_room r = {.walks = walks};
+ * it has is at most WALK_MOST, or is part of the space itself. */
+hit_space space_of(const hits_known *k, size_t bytes, uint32_t rays, uint32_t walks) {
+  const double begin = (double)space_begin(rays), all = ((double)bytes - begin) / sizeof(slab_hit);
+  const double part = (all > PARTS_OF_SPACE ? all : PARTS_OF_SPACE) / PARTS_OF_SPACE;
+  const double hits = likely_hits(k) * rays + SPACE_DEVIATIONS * k->deviation * sqrt(rays) + HIT_SHARE;
+  hit_space r = {.walks = walks};
   r.hits = at_most(ceil(hits), ENDED_PARTS * part);
   r.walk = at_most(ceil(likely_walk(k)), WALKS_PARTS * part / walks);
-  const double rest = PARTS_OF_ROOM * part - r.hits - (double)r.walk * walks;
+  const double rest = PARTS_OF_SPACE * part - r.hits - (double)r.walk * walks;
   r.larger = at_most(2.0 * r.hits, rest); /* a list that grows moves to twice its size, repeatedly */
   return r;
 }
@@ -84,7 +84,7 @@ hit_room room_of(const hits_known *k, size_t bytes, uint32_t rays, uint32_t walk
 #define RAYS_A_PIECE 16384
 
 size_t batch_bytes(const hit_batch *b) {
-  return room_begin(b->rays) + ((size_t)b->room.walks * b->room.walk + b->used) * sizeof(slab_hit);
+  return space_begin(b->rays) + ((size_t)b->space.walks * b->space.walk + b->used) * sizeof(slab_hit);
 }
 
 static void batch_drop(hit_batch *b) {
@@ -135,15 +135,15 @@ static hit_batch *batch_allocate(size_t capacity) {
   return NULL;
 }
 
-hit_batch *batch_create(batch_keeper *keeper, size_t first, uint32_t rays, const hit_room *room, bool in_place) {
-  const size_t size = room_begin(rays) + room->hits * sizeof(slab_hit),
-               capacity = in_place ? room_size(rays, room) : size;
+hit_batch *batch_create(batch_keeper *keeper, size_t first, uint32_t rays, const hit_space *space, bool in_place) {
+  const size_t size = space_begin(rays) + space->hits * sizeof(slab_hit),
+               capacity = in_place ? space_size(rays, space) : size;
   hit_batch *b = keeper_take(keeper, capacity);
   if (b == NULL) b = batch_allocate(capacity);
   if (b == NULL) return NULL;
   *b = (hit_batch){.first = first,
                    .rays = rays,
-                   .room = *room,
+                   .space = *space,
                    .results = b->results,
                    .size = size,
                    .capacity = b->capacity,
@@ -168,7 +168,7 @@ const hit_list *batch_lists(const hit_batch *b) {
 }
 
 static const slab_hit *batch_hits(const hit_batch *b) {
-  return (const slab_hit *)(const void *)(b->results + room_begin(b->rays));
+  return (const slab_hit *)(const void *)(b->results + space_begin(b->rays));
 }
 
 /* A look at the lists of a batch. The threads sum up what each has seen. */
@@ -183,7 +183,7 @@ typedef struct looking {
 static void look_at_some(void *argument, size_t first, size_t end) {
   looking *l = argument;
   const hit_list *lists = batch_lists(l->batch);
-  const uint32_t room = l->batch->room.hits;
+  const uint32_t space = l->batch->space.hits;
   uint64_t found = 0, squares = 0, used = 0;
   bool lost = false, wrong = false;
   for (size_t i = first; i < end; i++) { /* without branches: they are unpredictable */
@@ -200,7 +200,7 @@ static void look_at_some(void *argument, size_t first, size_t end) {
   atomic_fetch_add(&l->found, found);
   atomic_fetch_add(&l->squares, squares);
   if (lost) atomic_store(&l->lost, true);
-  if (wrong || used > room) {
+  if (wrong || used > space) {
     atomic_store(&l->wrong, true);
     return;
   }
@@ -218,7 +218,7 @@ bool batch_look(hit_batch *b, uint64_t most, uint64_t *counts, uint32_t threads)
   return !l.wrong;
 }
 
-/* A higher value is taken at once, a lower one gradually: too little room costs a second pass. */
+/* A higher value is taken at once, a lower one gradually: too little space costs a second pass. */
 static double follow(double known, double seen) { return fmax(seen, known + (seen - known) / 8.0); }
 
 void batch_note(const hit_batch *b, hits_known *known) {

@@ -15,14 +15,15 @@ bool hits_are_known(const hits_known *);
 /* The same for a cast that lists at most `most` hits of a ray (0: all). */
 hits_known hits_bounded(const hits_known *, uint32_t most);
 /* The largest number of rays, at least 1, whose hits likely fit `bytes`. walks_each: lists in progress per ray. */
-uint32_t room_rays(const hits_known *, size_t bytes, double walks_each);
-/* Divides `bytes` into the room for the hits of `rays` rays. walks: lists that the work-items have in progress at once.
+uint32_t space_rays(const hits_known *, size_t bytes, double walks_each);
+/* Divides `bytes` into the space for the hits of `rays` rays. walks: lists that the work-items have in progress at
+ * once.
  */
-hit_room room_of(const hits_known *, size_t bytes, uint32_t rays, uint32_t walks);
+hit_space space_of(const hits_known *, size_t bytes, uint32_t rays, uint32_t walks);
 
 /* Offset of the hits in the results of a chunk, and the size of those results: bytes. */
-size_t room_begin(uint32_t rays);
-size_t room_size(uint32_t rays, const hit_room *);
+size_t space_begin(uint32_t rays);
+size_t space_size(uint32_t rays, const hit_space *);
 
 /* Frees what is kept. */
 void batch_keeper_end(batch_keeper *);
@@ -32,7 +33,7 @@ struct hit_batch {
   hit_batch *next;
   size_t first; /* the first ray */
   uint32_t rays;
-  hit_room room;
+  hit_space space;
   unsigned char *results; /* written by the kernels; malloc'ed */
   size_t size;            /* bytes of results that hold data */
   size_t capacity;        /* bytes of results */
@@ -44,14 +45,14 @@ struct hit_batch {
   uint32_t used;          /* end of the last hit, counted in hits */
 };
 
-/* A batch whose room is still unused. in_place: with room also for the lists in progress. keeper: where its memory
+/* A batch whose space is still unused. in_place: with space also for the lists in progress. keeper: where its memory
  * comes from and goes to, or NULL; it outlives the batch. Returns NULL where memory is short. */
-hit_batch *batch_create(batch_keeper *keeper, size_t first, uint32_t rays, const hit_room *, bool in_place);
+hit_batch *batch_create(batch_keeper *keeper, size_t first, uint32_t rays, const hit_space *, bool in_place);
 void batches_free(hit_batch *);
 const hit_list *batch_lists(const hit_batch *);
 /* Computes found, squares, used and lost, and writes the number of hits of each ray to counts[0 .. rays - 1]; its lists
  * must be there. Returns false where they are impossible: a ray has more than `most` hits, or a list is outside the
- * room. */
+ * space. */
 bool batch_look(hit_batch *, uint64_t most, uint64_t *counts, uint32_t threads);
 /* Updates the known numbers. */
 void batch_note(const hit_batch *, hits_known *);

@@ -9,13 +9,13 @@
 /* Rows are floats per primitive, in the member order of its public struct. A block holds LANES primitives by component:
  * row r of a block is LANES floats, component r of each primitive. With one lane a block is the struct itself. */
 typedef union shape_longest {
-#define SHAPE_FLOATS(kind, name, names, noun, rows, form, place, source) float name[rows];
+#define SHAPE_FLOATS(kind, name, names, noun, floats, form, place, source) float name[floats];
   SHAPES(SHAPE_FLOATS)
 #undef SHAPE_FLOATS
 } shape_longest;
 
 /* Rows of the kind that has most. */
-enum { ROWS_MOST = sizeof(shape_longest) / sizeof(float) };
+enum { FLOATS_MOST = sizeof(shape_longest) / sizeof(float) };
 
 /* Bit k: the scene holds slab_shape k. */
 #define SHAPES_ALL ((1u << SLAB_SHAPE_COUNT) - 1)
@@ -24,7 +24,7 @@ enum { ROWS_MOST = sizeof(shape_longest) / sizeof(float) };
 #endif
 #define HAS_KIND(kind) ((SLAB_KINDS >> (kind)&1) != 0)
 
-/* Instances stand in a BVH as primitives of a kind of their own. Its rows are those of a box: the gate. */
+/* Instances stand in a BVH as primitives of a kind of their own. Its floats are those of a box: the gate. */
 #define SHAPE_INSTANCE SLAB_SHAPE_COUNT
 
 #ifndef SLAB_INSTANCES
@@ -39,9 +39,9 @@ enum { ROWS_MOST = sizeof(shape_longest) / sizeof(float) };
 #define BLOCK_UNIT 16
 
 /* Number of floats after a buffer's own that repeat the first floats of the next buffer, where a scene is split over
- * several. It is the size of the longest block: the rows of a kind and its global primitive ids at the largest lane
+ * several. It is the size of the longest block: the floats of a kind and its global primitive ids at the largest lane
  * count, 16. So every block can be read from the buffer in which it begins. */
-#define BLOCK_TAIL ((ROWS_MOST + 1) * 16)
+#define BLOCK_TAIL ((FLOATS_MOST + 1) * 16)
 
 /* The global primitive id is global_id_base + the primitive's index. It ascends in (geometry, primitive) over the
  * scene. */
@@ -83,11 +83,11 @@ typedef struct bvh_node {
  * packets of triangles on processors with AVX-512: camera rays take 0.94 of the time so. */
 #define NATIVE_PACKETS_FINISH(rays) ((rays) == 32)
 
-/* A block of a BVH: the rows of BVH_WIDTH primitives of one kind, then their global primitive ids, padded to a
+/* A block of a BVH: the floats of BVH_WIDTH primitives of one kind, then their global primitive ids, padded to a
  * BLOCK_UNIT. Lanes without a primitive hold a void one, which is never hit. */
-#define BVH_BLOCK_UNITS(rows) BLOCK_UNITS(rows, BVH_WIDTH, BLOCK_UNIT)
+#define BVH_BLOCK_UNITS(floats) BLOCK_UNITS(floats, BVH_WIDTH, BLOCK_UNIT)
 /* The same for any number of lanes and any unit. */
-#define BLOCK_UNITS(rows, lanes, unit) ((((rows) + 1) * (lanes) + (unit)-1) / (unit))
+#define BLOCK_UNITS(floats, lanes, unit) ((((floats) + 1) * (lanes) + (unit)-1) / (unit))
 
 /* Whether a triangle is void, by any of its coordinates: those of others are at most 2^60. A void one is a finite edge,
  * to and fro, since NaN would raise a floating-point flag in every block that is not full (host/base/arithmetic.h). */
@@ -96,8 +96,8 @@ typedef struct bvh_node {
 /* The compressed layout, for devices where each work-item casts one ray (Ylitie, Karras, Laine 2017). A node has 80
  * bytes, which are five rows of four words. Bounds are bytes that count steps from an origin. They contain the exact
  * bounds: see quantised.h. A ray visits child k before child j where k ^ octant < j ^ octant; bit i of octant is set
- * where component i of the direction is negative. A block holds one primitive: its rows, then its global primitive id,
- * padded to COMPRESSED_UNIT. */
+ * where component i of the direction is negative. A block holds one primitive: its floats, then its global primitive
+ * id, padded to COMPRESSED_UNIT. */
 typedef struct compressed_node {
   float origin[3];
   uint32_t scales;       /* bytes 0 to 2: the step along each axis, as a float's exponent;
@@ -109,7 +109,7 @@ typedef struct compressed_node {
 } compressed_node;
 
 #define COMPRESSED_UNIT 4
-#define COMPRESSED_TRIANGLE (BLOCK_UNITS(TRIANGLE_ROWS, 1, COMPRESSED_UNIT) * COMPRESSED_UNIT) /* floats of one */
+#define COMPRESSED_TRIANGLE (BLOCK_UNITS(TRIANGLE_FLOATS, 1, COMPRESSED_UNIT) * COMPRESSED_UNIT) /* floats of one */
 /* A byte of meta: three bits for the kind, counted from SLAB_SPHERE, and five for the number of primitives. A leaf
  * holds at most 9, so that the COMPRESSED_UNITs of seven leaves, at most 4 each, fit a byte too. The builder's limit
  * for this layout is 3 (host/device/tuning.c). A count of 0 is no leaf. */
@@ -169,21 +169,21 @@ typedef struct model_entry {
   uint32_t unused[11 - 2 * OUTSIDE_LISTS];
 } model_entry;
 
-/* Room for the hits of SLAB_ALL where the offsets are not known yet. The results buffer begins with TAKEN_NUMBERS
+/* Space for the hits of SLAB_ALL where the offsets are not known yet. The results buffer begins with TAKEN_NUMBERS
  * counters, then one hit_list per ray. From AT_RESULTS on it has three regions of hits. The first holds finished lists,
  * in any order and with gaps. The second holds lists in progress, one for each walker. The third holds lists in
  * progress that outgrew their place in the second. */
-typedef struct hit_room {
+typedef struct hit_space {
   uint32_t hits;   /* hits in the region of finished lists; 0: the offsets are given */
   uint32_t walks;  /* lists in progress at once, over all work-items */
   uint32_t walk;   /* hits that one list in progress can hold */
   uint32_t larger; /* hits in the region of lists that outgrew that */
-} hit_room;
+} hit_space;
 
 enum { TAKEN_HITS, TAKEN_LARGER, TAKEN_NUMBERS }; /* counters: hits reserved in the first and in the third region */
 
-/* A ray's hits. begin: index of its first hit in the region of finished lists; LIST_LOST: there was no room. count: the
- * number of its hits, valid in both cases. */
+/* A ray's hits. begin: index of its first hit in the region of finished lists; LIST_LOST: there was no space. count:
+ * the number of its hits, valid in both cases. */
 typedef struct hit_list {
   uint32_t begin, count;
 } hit_list;
@@ -237,7 +237,7 @@ typedef struct cast_uniforms {
   uint32_t units;        /* wide BVHs: BLOCK_UNITs of all blocks */
   uint32_t instances;    /* where the array of instances begins among the blocks, in BLOCK_UNITs */
   uint32_t models;       /* the same of the models */
-  hit_room room;         /* SLAB_ALL */
+  hit_space space;       /* SLAB_ALL */
   bvh_outside outside[OUTSIDE_KINDS];
   /* Programs with SLAB_OWN alone. */
   uint32_t query;       /* PROGRAM_QUERY, for those of QUERY_TOLD */

@@ -25,7 +25,7 @@
 #define GLOBAL global
 /* Forces inlining. PoCL does not inline functions that are used twice, and a call passes vectors through memory. */
 #if SLAB_RAY_PAIRS > 1 || defined(SLAB_PACKET)
-#define INLINE static inline __attribute__((always_inline, overloadable)) /* ray_pair.h, packet_interval.h */
+#define INLINE static inline __attribute__((always_inline, overloadable)) /* ray_pair.h, packet_hull.h */
 #elif defined(SLAB_SMALL)
 #define INLINE static inline /* the compiler calls what is large (cmake/native.cmake) */
 #else

@@ -45,7 +45,7 @@ INLINE ray_word reason_of(const prepared_ray *ray) {
 }
 
 /* Computes t, normal, u and v of a crossing at t (in the prepared ray's units) of a primitive with components v. */
-INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_real v[ROWS_MOST],
+INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_real v[FLOATS_MOST],
                            const cast_uniforms *cast, ray_real t, ray_hit *hit) {
   hit->t = ray_final_t(ray, t);
   hit->u = hit->v = (ray_real)(0.0f);
@@ -86,14 +86,14 @@ INLINE slab_hit hit_at(const prepared_ray *ray, const geometry_entry *entry, uin
                        uint lane, const cast_uniforms *cast, float t, uint global_id) {
   slab_hit hit = hit_none(SLAB_MISS);
 #if defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE)
-  float v[ROWS_MOST]; /* no device of OpenCL has flags, and GPUs would store the zeros */
+  float v[FLOATS_MOST]; /* no device of OpenCL has flags, and GPUs would store the zeros */
 #else
   /* All of it: compilers subtract corners in vectors of four. The memory behind the last coordinate may hold a
    * subnormal number, and a sum of it raises a flag (base/arithmetic.h). */
-  float v[ROWS_MOST] = {0};
+  float v[FLOATS_MOST] = {0};
 #endif
-  const uint rows = primitive_rows(entry->kind);
-  for (uint r = 0; r < rows; r++) v[r] = block[r * STRIDE + lane];
+  const uint floats = primitive_floats(entry->kind);
+  for (uint r = 0; r < floats; r++) v[r] = block[r * STRIDE + lane];
   hit.geometry = geometry;
   hit.primitive = global_id - entry->global_id_base;
   hit_attributes(entry->kind, ray, v, cast, t, &hit);
@@ -105,7 +105,7 @@ INLINE slab_hit hit_of(const prepared_ray *ray, const scene_view *scene, float t
   uint geometry = geometry_of(scene->table, scene->cast->geometries, global_id);
   geometry_entry entry = scene->table[geometry];
   uint primitive = global_id - entry.global_id_base;
-  size_t block = (size_t)entry.first * BLOCK_UNIT + (size_t)(primitive / LANES) * primitive_rows(entry.kind) * LANES;
+  size_t block = (size_t)entry.first * BLOCK_UNIT + (size_t)(primitive / LANES) * primitive_floats(entry.kind) * LANES;
   return hit_at(ray, &entry, geometry, block_at(scene->blocks, block), primitive % LANES, scene->cast, t, global_id);
 }
 

@@ -99,7 +99,8 @@ INLINE ray_real face_as_real(ray_word face) {
   return u;
 }
 
-INLINE void box_attributes(const prepared_ray *ray, const ray_real v[BOX_ROWS], ray_real t, uint rules, ray_hit *hit) {
+INLINE void box_attributes(const prepared_ray *ray, const ray_real v[BOX_FLOATS], ray_real t, uint rules,
+                           ray_hit *hit) {
   (void)t;
   ray_real near[3], far[3];
   UNROLL for (int i = 0; i < 3; i++) {

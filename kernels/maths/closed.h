@@ -239,7 +239,7 @@ CLOSED_CALLED mask closed_surface(const prepared_ray *ray, GLOBAL const float *b
 INLINE void closed_weights(const prepared_ray *ray, const triangle_rows *rows, mask *front, real weight[3]) {
 #if defined(CLOSED_BLOCK) && !defined(SLAB_PACKET)
   const closed_line line = closed_line_of(ray, 0.0f);
-  float corners[TRIANGLE_ROWS];
+  float corners[TRIANGLE_FLOATS];
   touch met;
   UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) corners[3 * v + i] =
       closed_lane(rows->row[v][i], 0);

@@ -269,7 +269,7 @@ INLINE void plane_closest(const float p[3], GLOBAL const float *block, closest *
 /* ---- any kind ---- */
 
 INLINE void primitive_closest(const uint kind, const float p[3], GLOBAL const float *block, closest *at) {
-#define CLOSEST_OF(shape, name, names, noun, rows, form, place, source) \
+#define CLOSEST_OF(shape, name, names, noun, floats, form, place, source) \
   if (HAS_KIND(shape) && kind == shape) name##_closest(p, block, at);
   SHAPES(CLOSEST_OF)
 #undef CLOSEST_OF

@@ -15,7 +15,7 @@ typedef struct obb_frame {
   real origin[3], direction[3], inverse[3], near[3];
 } obb_frame;
 
-INLINE obb_lanes obb_of(const real rows[OBB_ROWS]) {
+INLINE obb_lanes obb_of(const real rows[OBB_FLOATS]) {
   obb_lanes box;
   UNROLL for (int i = 0; i < 3; i++) {
     box.center[i] = rows[i];
@@ -26,8 +26,8 @@ INLINE obb_lanes obb_of(const real rows[OBB_ROWS]) {
 }
 
 INLINE obb_lanes obb_load(GLOBAL const float *block) {
-  real rows[OBB_ROWS];
-  UNROLL for (int r = 0; r < OBB_ROWS; r++) rows[r] = lanes_load(block + r * STRIDE);
+  real rows[OBB_FLOATS];
+  UNROLL for (int r = 0; r < OBB_FLOATS; r++) rows[r] = lanes_load(block + r * STRIDE);
   return obb_of(rows);
 }
 
@@ -91,10 +91,11 @@ INLINE mask obb_solid(const prepared_ray *ray, GLOBAL const float *block, ray_re
   return hit & solid_interval(ray, lo, hi, limit, enter, leave);
 }
 
-INLINE void obb_attributes(const prepared_ray *ray, const ray_real v[OBB_ROWS], ray_real t, uint rules, ray_hit *hit) {
+INLINE void obb_attributes(const prepared_ray *ray, const ray_real v[OBB_FLOATS], ray_real t, uint rules,
+                           ray_hit *hit) {
   (void)t;
-  real rows[OBB_ROWS];
-  UNROLL for (int r = 0; r < OBB_ROWS; r++) rows[r] = (real)(v[r]);
+  real rows[OBB_FLOATS];
+  UNROLL for (int r = 0; r < OBB_FLOATS; r++) rows[r] = (real)(v[r]);
   obb_lanes box = obb_of(rows);
   obb_frame f = obb_transform(ray, &box);
   ray_real origin[3], direction[3], inverse[3], near[3], far[3], axis[3];

@@ -58,7 +58,7 @@ INLINE mask plane_surface(const prepared_ray *ray, GLOBAL const float *block, ra
   return plane_kept(plane_in_range(&p, ray, limit), p.along, rules);
 }
 
-INLINE void plane_attributes(const prepared_ray *ray, const ray_real v[PLANE_ROWS], ray_real t, uint rules,
+INLINE void plane_attributes(const prepared_ray *ray, const ray_real v[PLANE_FLOATS], ray_real t, uint rules,
                              ray_hit *hit) {
   (void)ray, (void)t, (void)rules;
   unit_vector(v, hit->normal);

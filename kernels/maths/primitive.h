@@ -11,15 +11,15 @@
 #include "maths/triangle.h"
 
 /* Kinds that do not exist count as planes. */
-INLINE uint primitive_rows(uint kind) {
-#define ROWS_OF(shape, name, names, noun, rows, form, place, source) kind == shape ? rows:
-  return SHAPES(ROWS_OF) kind == SHAPE_INSTANCE ? BOX_ROWS : PLANE_ROWS;
-#undef ROWS_OF
+INLINE uint primitive_floats(uint kind) {
+#define FLOATS_OF(shape, name, names, noun, floats, form, place, source) kind == shape ? floats:
+  return SHAPES(FLOATS_OF) kind == SHAPE_INSTANCE ? BOX_FLOATS : PLANE_FLOATS;
+#undef FLOATS_OF
 }
 
 /* The kind of a leaf from its byte in a compressed node. */
 INLINE uint compressed_leaf_kind(uint meta) {
-#define LEAF_KIND(shape, name, names, noun, rows, form, place, source)                                       \
+#define LEAF_KIND(shape, name, names, noun, floats, form, place, source)                                     \
   SHAPE_IN_BVH_##place &&HAS_KIND(shape) && (SLAB_KINDS == 1 << shape || COMPRESSED_IS_OF_KIND(meta, shape)) \
       ? (uint)shape                                                                                          \
       :
@@ -29,7 +29,7 @@ INLINE uint compressed_leaf_kind(uint meta) {
 
 /* Whether a ray can skip it. Only surfaces can be skipped, since a ray may leave a solid through its far side. */
 INLINE bool primitive_is_surface(uint kind) {
-#define IS_SURFACE(shape, name, names, noun, rows, form, place, source) (SHAPE_SKIPPED_##form && kind == shape) ||
+#define IS_SURFACE(shape, name, names, noun, floats, form, place, source) (SHAPE_SKIPPED_##form && kind == shape) ||
   return SHAPES(IS_SURFACE) false;
 #undef IS_SURFACE
 }
@@ -39,7 +39,7 @@ INLINE bool primitive_is_surface(uint kind) {
  * cast_uniforms. */
 INLINE mask primitive_surface(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules,
                               real *t) {
-#define SURFACE_OF(shape, name, names, noun, rows, form, place, source) \
+#define SURFACE_OF(shape, name, names, noun, floats, form, place, source) \
   if (kind == shape) return name##_surface(ray, block, limit, rules, t);
   SHAPES(SURFACE_OF)
 #undef SURFACE_OF
@@ -53,7 +53,7 @@ INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const flo
 #define INTERVAL_OF_SURFACE(shape, name)
 #define INTERVAL_OF_SOLID(shape, name) \
   if (kind == shape) return name##_solid(ray, block, limit, enter, leave);
-#define INTERVAL_OF(shape, name, names, noun, rows, form, place, source) INTERVAL_OF_##form(shape, name)
+#define INTERVAL_OF(shape, name, names, noun, floats, form, place, source) INTERVAL_OF_##form(shape, name)
   SHAPES(INTERVAL_OF)
 #undef INTERVAL_OF
   mask hit = primitive_surface(kind, ray, block, limit, rules & RULE_CLOSED, enter);
@@ -64,9 +64,9 @@ INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const flo
 
 /* Computes the normal, and u and v where the kind has them, of a crossing at t (in the prepared ray's units) of the
  * primitive with components v. */
-INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[ROWS_MOST], ray_real t,
+INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[FLOATS_MOST], ray_real t,
                                  uint rules, ray_hit *hit) {
-#define ATTRIBUTES_OF(shape, name, names, noun, rows, form, place, source) \
+#define ATTRIBUTES_OF(shape, name, names, noun, floats, form, place, source) \
   if (HAS_KIND(shape) && kind == shape) name##_attributes(ray, v, t, rules, hit);
   SHAPES(ATTRIBUTES_OF)
 #undef ATTRIBUTES_OF

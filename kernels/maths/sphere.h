@@ -72,7 +72,7 @@ INLINE mask sphere_solid(const prepared_ray *ray, GLOBAL const float *block, ray
 }
 
 /* t is in the prepared ray's units. The normal of a sphere of radius 0 is against the ray. */
-INLINE void sphere_attributes(const prepared_ray *ray, const ray_real v[SPHERE_ROWS], ray_real t, uint rules,
+INLINE void sphere_attributes(const prepared_ray *ray, const ray_real v[SPHERE_FLOATS], ray_real t, uint rules,
                               ray_hit *hit) {
   (void)rules;
   ray_real n[3];

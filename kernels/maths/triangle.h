@@ -41,7 +41,7 @@ INLINE mask triangle_surface(const prepared_ray *ray, GLOBAL const float *block,
 /* The normal of the plane through the vertices. Edges are scaled by a power of two, and the cross product keeps its
  * rounding errors, so that tiny triangles and needles have a normal. A triangle that still has none gets a normal along
  * the ray, its sign by the side that was hit. */
-INLINE void triangle_normal(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_mask front,
+INLINE void triangle_normal(const prepared_ray *ray, const ray_real v[TRIANGLE_FLOATS], ray_mask front,
                             ray_real normal[3]) {
   ray_real e1[3], e2[3], n[3], factor[2], largest = (ray_real)(0.0f);
   UNROLL for (int i = 0; i < 3; i++) {
@@ -71,7 +71,7 @@ INLINE void triangle_half_open(const prepared_ray *ray, const triangle_rows *row
   triangle_inside(&s, e, triangle_candidates(e), front, weight);
 }
 
-INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_real t, uint rules,
+INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANGLE_FLOATS], ray_real t, uint rules,
                                 ray_hit *hit) {
   (void)t, (void)rules;
   triangle_rows rows;

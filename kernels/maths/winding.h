@@ -86,7 +86,7 @@ INLINE void plane_winding(const float p[3], GLOBAL const float *block, winding_l
 }
 
 INLINE void primitive_winding(const uint kind, const float p[3], GLOBAL const float *block, winding_lanes *found) {
-#define WINDING_OF(shape, name, names, noun, rows, form, place, source) \
+#define WINDING_OF(shape, name, names, noun, floats, form, place, source) \
   if (HAS_KIND(shape) && kind == shape) name##_winding(p, block, found);
   SHAPES(WINDING_OF)
 #undef WINDING_OF

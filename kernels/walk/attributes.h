@@ -40,10 +40,11 @@ typedef struct packet_hits {
 } packet_hits;
 
 /* Gathers the components of each ray's own primitive. */
-INLINE void attributes_gather(const uint kind, const packet_hits *m, mask of, scene_blocks blocks, real v[ROWS_MOST]) {
-  const uint rows = primitive_rows(kind);
+INLINE void attributes_gather(const uint kind, const packet_hits *m, mask of, scene_blocks blocks,
+                              real v[FLOATS_MOST]) {
+  const uint floats = primitive_floats(kind);
   uint wheres[LANES], lanes[LANES];
-  float values[ROWS_MOST][LANES];
+  float values[FLOATS_MOST][LANES];
   lanes_store(m->where, wheres);
   lanes_store(m->lane, lanes);
   const uint any = lowest_lane(lanes_bits(of)); /* used for the lanes not in `of` */
@@ -51,14 +52,14 @@ INLINE void attributes_gather(const uint kind, const packet_hits *m, mask of, sc
   for (uint lane = 0; lane < LANES; lane++) {
     const uint from = (bits >> lane & 1) != 0 ? lane : any;
     const global float *primitive = block_at(blocks, (size_t)wheres[from] * BLOCK_UNIT) + lanes[from];
-    UNROLL for (uint r = 0; r < rows; r++) values[r][lane] = primitive[r * BVH_WIDTH];
+    UNROLL for (uint r = 0; r < floats; r++) values[r][lane] = primitive[r * BVH_WIDTH];
   }
-  UNROLL for (uint r = 0; r < rows; r++) v[r] = lanes_from(values[r]);
+  UNROLL for (uint r = 0; r < floats; r++) v[r] = lanes_from(values[r]);
 }
 
 /* Computes the attributes of the hits of one kind, for the rays in `of`. */
 INLINE void attributes_of_kind(const uint kind, const packet_hits *m, mask of, const scene_view *scene, ray_hit *hit) {
-  real v[ROWS_MOST];
+  real v[FLOATS_MOST];
   ray_hit one = {0};
   attributes_gather(kind, m, of, scene->blocks, v);
   hit_attributes(kind, m->ray, v, scene->cast, m->t, &one);
@@ -101,11 +102,11 @@ INLINE ray_hit attributes_of(const packet_hits *m, hit_geometry geometry, const 
   const mask found = m->global_id != SLAB_MISS;
   /* Where the kernel that cast the rays failed while it ran, the results hold arbitrary bits. So the block positions
    * are checked against the size of the buffer. */
-#define ATTRIBUTES_OF_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (HAS_KIND(shape)) {                                                        \
-    const uint last = scene->cast->units - BVH_BLOCK_UNITS((uint)rows);         \
-    const mask of = found & (geometry.kind == shape) & (m->where <= last);      \
-    if (lanes_any(of)) attributes_of_kind(shape, m, of, scene, &hit);           \
+#define ATTRIBUTES_OF_KIND(shape, name, names, noun, floats, form, place, source) \
+  if (HAS_KIND(shape)) {                                                          \
+    const uint last = scene->cast->units - BVH_BLOCK_UNITS((uint)floats);         \
+    const mask of = found & (geometry.kind == shape) & (m->where <= last);        \
+    if (lanes_any(of)) attributes_of_kind(shape, m, of, scene, &hit);             \
   }
   SHAPES(ATTRIBUTES_OF_KIND)
 #undef ATTRIBUTES_OF_KIND

@@ -88,7 +88,7 @@ INLINE bool depth_ends(query_state *q, depth_descent *d, const depth_descent *ou
     d->on.leaves.bits = 1;
     d->on.leaves.meta = COMPRESSED_LEAF(SHAPE_INSTANCE, 1);
     d->on.leaves.place = d->ungated.first;
-    d->ungated.first += BLOCK_UNITS(BOX_ROWS, STRIDE, BVH_UNIT);
+    d->ungated.first += BLOCK_UNITS(BOX_FLOATS, STRIDE, BVH_UNIT);
     d->ungated.blocks--;
     return true;
   }
@@ -104,7 +104,7 @@ INLINE bool enter_gate(query_state *q, const prepared_ray *ray, const scene_view
   const global float *block = block_at(scene->blocks, (size_t)place * BVH_UNIT);
   real enter, leave;
   if (!box_solid(ray, block, ray->t_max, &enter, &leave)) return false;
-  const uint instance = depth_instance(q, scene, ((const global uint *)block)[BOX_ROWS], enter);
+  const uint instance = depth_instance(q, scene, ((const global uint *)block)[BOX_FLOATS], enter);
   return instance != SLAB_MISS && depth_enter(q, scene, instance, enter);
 }
 

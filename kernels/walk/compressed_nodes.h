@@ -32,27 +32,27 @@ INLINE node_rows node_load(scene_nodes nodes, uint index) {
 }
 
 /* The kinds that the scene's leaves may be of. */
-#define IN_BVH(shape, name, names, noun, rows, form, place, source) | (uint)SHAPE_IN_BVH_##place << (shape)
+#define IN_BVH(shape, name, names, noun, floats, form, place, source) | (uint)SHAPE_IN_BVH_##place << (shape)
 enum { LEAF_KINDS = (SLAB_KINDS & (0 SHAPES(IN_BVH))) | SLAB_INSTANCES << SHAPE_INSTANCE };
 #undef IN_BVH
 
 /* Adds to `units` those of the leaves of one kind, as below. */
-INLINE uint kind_units(uint units, uint meta, uint kind, uint rows) {
+INLINE uint kind_units(uint units, uint meta, uint kind, uint floats) {
   const uint each = 0x01010101u, counts = meta & COMPRESSED_LEAF_BITS * each;
   const uint apart = (meta ^ COMPRESSED_LEAF(kind, 0) * each) >> 5 & 7 * each;
   const uint is_it = LEAF_KINDS == 1 << kind ? each : (8 * each - apart) >> 3 & each;
-  return units + (counts & is_it * COMPRESSED_LEAF_BITS) * BLOCK_UNITS(rows, STRIDE, BVH_UNIT);
+  return units + (counts & is_it * COMPRESSED_LEAF_BITS) * BLOCK_UNITS(floats, STRIDE, BVH_UNIT);
 }
 
 /* The COMPRESSED_UNITs of four leaves, one byte each, from their bytes of meta. Four bytes at a time: 8 - x has bit 3
  * where x, at most 7, is 0. */
 INLINE uint leaf_units(uint meta) {
   uint units = 0;
-#define ADD_UNITS(shape, name, names, noun, rows, form, place, source) \
-  if ((LEAF_KINDS >> (shape)&1) != 0) units = kind_units(units, meta, shape, rows);
+#define ADD_UNITS(shape, name, names, noun, floats, form, place, source) \
+  if ((LEAF_KINDS >> (shape)&1) != 0) units = kind_units(units, meta, shape, floats);
   SHAPES(ADD_UNITS)
 #undef ADD_UNITS
-  return SLAB_INSTANCES ? kind_units(units, meta, SHAPE_INSTANCE, BOX_ROWS) : units;
+  return SLAB_INSTANCES ? kind_units(units, meta, SHAPE_INSTANCE, BOX_FLOATS) : units;
 }
 
 /* Where the primitives of child `lane` begin, counted from those of the first leaf. The bytes of the children before

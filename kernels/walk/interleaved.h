@@ -18,7 +18,7 @@
  * Without that line random rays take 1.03 to 1.34 times as long (PoCL 3.1, Zen 3). Rays cast one by one are as fast
  * without it. */
 #define INTERLEAVED_FETCHED \
-  ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0 ? BLOCK_UNIT * BVH_BLOCK_UNITS(TRIANGLE_ROWS) * 4 : (uint)sizeof(bvh_node))
+  ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0 ? BLOCK_UNIT * BVH_BLOCK_UNITS(TRIANGLE_FLOATS) * 4 : (uint)sizeof(bvh_node))
 
 INLINE void interleaved_begin(interleaved_path *path, const scene_view *scene) {
   path->top = path->stack;

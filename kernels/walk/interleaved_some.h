@@ -72,12 +72,12 @@ INLINE void interleaved_ungated(interleaved_path *path, const query_state *q, co
 
 /* Where the next visit is one of several blocks of gates, pushes the others. */
 INLINE void interleaved_others(interleaved_path *path, const query_state *q, const scene_view *scene) {
-  const uint meta = path->meta, next = path->child + BVH_BLOCK_UNITS(BOX_ROWS);
+  const uint meta = path->meta, next = path->child + BVH_BLOCK_UNITS(BOX_FLOATS);
   if (BVH_IS_INNER(meta) | ((meta != VISIT_GATES) & (BVH_LEAF_BLOCK_COUNT(meta) == 1))) return; /* of nearly all */
   const bvh_outside ungated = q->depths[q->depth].model->outside[OUTSIDE_INSTANCES];
   if (meta != VISIT_GATES)
     interleaved_push_visit(path, scene, next, meta - 1); /* its lowest bits count blocks */
-  else if (next - ungated.first < ungated.blocks * BVH_BLOCK_UNITS(BOX_ROWS))
+  else if (next - ungated.first < ungated.blocks * BVH_BLOCK_UNITS(BOX_FLOATS))
     interleaved_push_visit(path, scene, next, meta);
 }
 

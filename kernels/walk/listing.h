@@ -1,9 +1,9 @@
 /* SLAB_ALL: collects all hits of a ray while it is cast, then sorts them and writes them to the results.
  *
  * Where offsets are given, hits are collected at their final place. Where they are not, counting first would take a
- * cast of its own. Then each list reserves what it needs of a room that all work-items share (hit_room), and reports
- * where it lies in a hit_list. In progress it is in the room too. Kernels that are compiled ahead begin it on their
- * stack, which stays in the first-level cache; only a longer list goes on in the room. In OpenCL C 1.2 one pointer
+ * cast of its own. Then each list reserves what it needs of a space that all work-items share (hit_space), and reports
+ * where it lies in a hit_list. In progress it is in the space too. Kernels that are compiled ahead begin it on their
+ * stack, which stays in the first-level cache; only a longer list goes on in the space. In OpenCL C 1.2 one pointer
  * cannot point to both. */
 #ifndef WALK_LISTING_H
 #define WALK_LISTING_H
@@ -18,9 +18,9 @@
 typedef struct listing {
   global deferred_hit *hits; /* as found; lane is not set */
   uint count, capacity;
-  volatile global uint *taken; /* counters of the room; NULL: offsets are given */
+  volatile global uint *taken; /* counters of the space; NULL: offsets are given */
 #ifdef SLAB_NATIVE
-  deferred_hit *walk; /* its part of the room, where it goes on; NULL: none, or it is there */
+  deferred_hit *walk; /* its part of the space, where it goes on; NULL: none, or it is there */
 #endif
 } listing;
 
@@ -37,7 +37,7 @@ INLINE void lists_given(cast_arrays *arrays, deferred_hit *held, size_t first_wa
 /* Of functions that few rays need: each is there once, not wherever a kind's hits are taken. */
 #define RARE static __attribute__((noinline))
 #else
-#define LISTS_HELD(lists) 1 /* none: all are in the room */
+#define LISTS_HELD(lists) 1 /* none: all are in the space */
 INLINE void lists_given(cast_arrays *arrays, deferred_hit *held, size_t first_walk) {
   (void)arrays, (void)held, (void)first_walk;
 }
@@ -50,11 +50,11 @@ typedef struct hit_share {
   uint next, left;
 } hit_share;
 
-/* Reserves `wanted` hits of `room`. Returns LIST_LOST where fewer are left. *taken grows in either case. It does not
- * wrap around: see room_of. */
-INLINE uint room_take(volatile global uint *taken, uint wanted, uint room) {
+/* Reserves `wanted` hits of `space`. Returns LIST_LOST where fewer are left. *taken grows in either case. It does not
+ * wrap around: see space_of. */
+INLINE uint space_take(volatile global uint *taken, uint wanted, uint space) {
   const uint at = atomic_add(taken, wanted);
-  return at <= room && wanted <= room - at ? at : LIST_LOST;
+  return at <= space && wanted <= space - at ? at : LIST_LOST;
 }
 
 /* Reserves the hits of a finished list. A list of an eighth of the share or more reserves its hits itself. So at most
@@ -62,8 +62,8 @@ INLINE uint room_take(volatile global uint *taken, uint wanted, uint room) {
 INLINE uint share_take(hit_share *share, volatile global uint *taken, uint count, const cast_uniforms *cast) {
   const uint size = min(cast->rays_each, HIT_SHARE);
   if (count > share->left) {
-    if (count >= size / 8) return room_take(taken, count, cast->room.hits);
-    share->next = room_take(taken, size, cast->room.hits);
+    if (count >= size / 8) return space_take(taken, count, cast->space.hits);
+    share->next = space_take(taken, size, cast->space.hits);
     share->left = share->next == LIST_LOST ? 0 : size;
     if (share->left == 0) return LIST_LOST;
   }
@@ -73,23 +73,23 @@ INLINE uint share_take(hit_share *share, volatile global uint *taken, uint count
   return at;
 }
 
-/* Start of the room for hits. */
-INLINE global deferred_hit *listing_room(global void *results, const cast_uniforms *cast) {
+/* Start of the space for hits. */
+INLINE global deferred_hit *listing_space(global void *results, const cast_uniforms *cast) {
   return (global deferred_hit *)((global uint *)results + cast->at[AT_RESULTS]);
 }
 
 /* Begins the list of ray i. walk: its index among the walkers of all work-items. */
 INLINE listing listing_begin(const cast_arrays *arrays, const cast_uniforms *cast, size_t i, size_t walk) {
   listing l = {0};
-  l.hits = listing_room(arrays->results, cast);
-  if (cast->room.hits == 0) {
+  l.hits = listing_space(arrays->results, cast);
+  if (cast->space.hits == 0) {
     const global uint *offsets = arrays->offsets + cast->at[AT_OFFSETS];
     l.hits += offsets[i];
     l.capacity = offsets[i + 1] - offsets[i];
     return l;
   }
-  l.hits += cast->room.hits + walk * cast->room.walk;
-  l.capacity = cast->room.walk;
+  l.hits += cast->space.hits + walk * cast->space.walk;
+  l.capacity = cast->space.walk;
   l.taken = (volatile global uint *)arrays->results;
 #ifdef SLAB_NATIVE
   l.walk = l.capacity > LIST_HELD ? l.hits : 0;
@@ -125,19 +125,19 @@ INLINE void listing_move(listing *l, global deferred_hit *to, uint capacity) {
   l->capacity = capacity;
 }
 
-/* Moves a list to where there is room for twice as many hits, if there is. */
+/* Moves a list to where there is space for twice as many hits, if there is. */
 INLINE void listing_grow(listing *l, const cast_uniforms *cast) {
-  const hit_room room = cast->room;
+  const hit_space space = cast->space;
 #ifdef SLAB_NATIVE
   if (l->walk != 0) {
-    listing_move(l, l->walk, room.walk);
+    listing_move(l, l->walk, space.walk);
     l->walk = 0;
     return;
   }
 #endif
-  const uint wanted = 2 * l->capacity, at = room_take(l->taken + TAKEN_LARGER, wanted, room.larger);
+  const uint wanted = 2 * l->capacity, at = space_take(l->taken + TAKEN_LARGER, wanted, space.larger);
   if (at == LIST_LOST) return;
-  listing_move(l, listing_room((global void *)l->taken, cast) + room.hits + (size_t)room.walks * room.walk + at,
+  listing_move(l, listing_space((global void *)l->taken, cast) + space.hits + (size_t)space.walks * space.walk + at,
                wanted);
 }
 
@@ -193,7 +193,7 @@ INLINE void sort_hits(global deferred_hit *hits, uint count) {
     heap_sort(hits, count);
 }
 
-/* Adds a hit to a list that has no more room, or that holds as many hits as the cast wants, or all but one. Of as many
+/* Adds a hit to a list that has no more space, or that holds as many hits as the cast wants, or all but one. Of as many
  * as are wanted a heap is made, and a further one replaces the last, hits[0], unless it comes after that. */
 RARE listing listing_full(listing l, listed_hit hit, const cast_uniforms *cast) {
   if (cast->most != 0 && l.count == cast->most) {
@@ -230,10 +230,10 @@ INLINE uint list_reserve(volatile global uint *taken, const cast_uniforms *cast,
 }
 
 /* The place of the hits of `count` rays from the first on, in casting order, one ray's after the other's. It is an
- * index in the room, or LIST_LOST. end: the number of hits up to the end of each ray's. Reports the lists. */
+ * index in the space, or LIST_LOST. end: the number of hits up to the end of each ray's. Reports the lists. */
 INLINE uint lists_reserve(const cast_arrays *arrays, const cast_uniforms *cast, size_t first, uint count,
                           const uint *end, hit_share *share) {
-  if (cast->room.hits == 0) return (arrays->offsets + cast->at[AT_OFFSETS])[first];
+  if (cast->space.hits == 0) return (arrays->offsets + cast->at[AT_OFFSETS])[first];
   volatile global uint *taken = (volatile global uint *)arrays->results;
   global hit_list *lists = (global hit_list *)(taken + TAKEN_NUMBERS);
   const uint hits = end[count - 1], at = hits == 0 ? 0 : share_take(share, taken, hits, cast);
@@ -246,14 +246,14 @@ INLINE uint lists_reserve(const cast_arrays *arrays, const cast_uniforms *cast, 
   return at;
 }
 
-/* Sorts the collected hits of ray i. Returns where the results go, or NULL where there is no room. */
+/* Sorts the collected hits of ray i. Returns where the results go, or NULL where there is no space. */
 INLINE global hit_entry *listing_end(const listing *l, hit_share *share, const cast_uniforms *cast, size_t i) {
   const uint held = l->count < l->capacity ? l->count : l->capacity;
   global deferred_hit *to = l->hits;
   if (l->taken != 0) {
     const uint begin = list_reserve(l->taken, cast, i, l->count, l->count > held, share);
     if (begin == LIST_LOST) return 0;
-    to = listing_room((global void *)l->taken, cast) + begin;
+    to = listing_space((global void *)l->taken, cast) + begin;
   }
   sort_hits(l->hits, held);
   return (global hit_entry *)to;

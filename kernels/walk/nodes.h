@@ -27,10 +27,10 @@ INLINE mask bounds_overlap(const prepared_ray *ray, const real near[3], const re
 /* Tests `count` consecutive blocks of one kind. True when the ray is done. */
 INLINE bool scan_blocks(const uint kind, query_state *q, const prepared_ray *ray, const scene_view *scene, uint first,
                         uint count) {
-  const uint rows = primitive_rows(kind);
-  for (uint n = 0; n < count; n++, first += BLOCK_UNITS(rows, STRIDE, BVH_UNIT)) {
+  const uint floats = primitive_floats(kind);
+  for (uint n = 0; n < count; n++, first += BLOCK_UNITS(floats, STRIDE, BVH_UNIT)) {
     const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
-    const global uint *global_ids = (const global uint *)(block + rows * STRIDE);
+    const global uint *global_ids = (const global uint *)(block + floats * STRIDE);
     COUNT(blocks, 1);
     for (uint part = 0; part < STRIDE; part += LANES)
       if (query_block(q, kind, ray, block + part, 0, 0, global_ids + part, first, scene)) return true;
@@ -40,7 +40,7 @@ INLINE bool scan_blocks(const uint kind, query_state *q, const prepared_ray *ray
 
 INLINE bool scan_leaf(query_state *q, const prepared_ray *ray, const scene_view *scene, uint kind, uint first,
                       uint count) {
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
+#define SCAN_KIND(shape, name, names, noun, floats, form, place, source) \
   if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape) return scan_blocks(shape, q, ray, scene, first, count);
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND

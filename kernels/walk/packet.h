@@ -59,7 +59,7 @@ INLINE bool packet_agrees(const packet *p, uint rays) {
 #define EIGHT_BITS ((1u << BVH_WIDTH) - 1)
 
 INLINE const global uint *packet_global_ids(const uint kind, const global float *block) {
-  return (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
+  return (const global uint *)(block + primitive_floats(kind) * BVH_WIDTH);
 }
 
 /* Primitives of a block that the cast's mask does not hide, as bits. Lanes without one are none: where they hold a

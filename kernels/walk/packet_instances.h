@@ -7,7 +7,7 @@
 
 /* The state of a packet at one depth: the scene, or a model that it is in. */
 typedef struct packet_depth {
-  packet_interval h;
+  packet_hull h;
   packet_rows each;
 } packet_depth;
 
@@ -16,20 +16,20 @@ typedef struct packet_depth {
 
 /* The rays of the packet are prepared, and have one octant. */
 INLINE void packet_arrive(const packet *p, packet_depth *at) {
-  at->h = packet_interval_of(p);
+  at->h = packet_hull_of(p);
   packet_store(&p->ray, &at->each);
 }
 
 /* Pushes the instances of a block of gates, the nearest last, above the leaf's other blocks. */
-INLINE bool packet_gates(const packet *p, const packet_interval *h, bvh_path *path, const scene_view *scene, uint first,
+INLINE bool packet_gates(const packet *p, const packet_hull *h, bvh_path *path, const scene_view *scene, uint first,
                          uint blocks) {
   const global float *block = block_at(scene->blocks, (size_t)first * BLOCK_UNIT);
-  const global uint *instances = (const global uint *)(block + BOX_ROWS * STRIDE);
-  interval_real entered;
+  const global uint *instances = (const global uint *)(block + BOX_FLOATS * STRIDE);
+  hull_real entered;
   float enter[BVH_WIDTH];
-  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
+  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_FLOATS), VISIT_GATES, path->next.enter, blocks - 1);
   const uint base = path->top;
-  uint bits = eight_bits(interval_overlaps_boxes(h, block, &entered));
+  uint bits = eight_bits(hull_overlaps_boxes(h, block, &entered));
   vstore8(entered, 0, enter);
   for (; bits != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits);
@@ -45,7 +45,7 @@ INLINE bool packet_gates(const packet *p, const packet_interval *h, bvh_path *pa
 INLINE bool packet_visit(packet *p, packet_depth *at, bvh_path *path, const scene_view *scene) {
   const bvh_visit v = path->next;
   const global float *block = block_at(scene->blocks, (size_t)v.child * BLOCK_UNIT);
-  const uint lane = v.meta - VISIT_INSTANCE, number = ((const global uint *)(block + BOX_ROWS * STRIDE))[lane];
+  const uint lane = v.meta - VISIT_INSTANCE, number = ((const global uint *)(block + BOX_FLOATS * STRIDE))[lane];
   GLOBAL const geometry_entry *group = packet_entry(p, number, scene);
   GLOBAL const instance_entry *of = scene_instance(scene, group->first + (number - group->global_id_base));
   packet *inner = p + 1;

@@ -5,7 +5,7 @@
 #define WALK_PACKET_LEAF_H
 
 #include "walk/occluder.h"
-#include "walk/packet_interval.h"
+#include "walk/packet_hull.h"
 #include "walk/packet_singly.h"
 
 /* ---- one primitive after the other ---- */
@@ -71,7 +71,7 @@ INLINE triangle_rows own_triangles(const octant_word k[3], const global float *b
 INLINE void packet_own(packet *p, uint rays, uint bits, const global float *block, uint where,
                        const scene_view *scene) {
   const word candidates = own_candidates(&p->ray, block, bits);
-  const global float *global_ids = block + TRIANGLE_ROWS * BVH_WIDTH;
+  const global float *global_ids = block + TRIANGLE_FLOATS * BVH_WIDTH;
   for (word left = packet_mask(rays) ? candidates : (word)(0); lanes_any(left != 0); left &= left - 1) {
     packet_crossing c = {.lane = own_lowest(left), .where = where};
     const triangle_rows rows = own_triangles(p->ray.k, block, c.lane);
@@ -93,20 +93,20 @@ INLINE void packet_own(packet *p, uint rays, uint bits, const global float *bloc
 /* Where many rays meet a block of triangles each is tested against those of its own alone. */
 #define PACKET_OWN (SLAB_KINDS == 1 << SLAB_TRIANGLE && !SLAB_INSTANCES)
 
-/* With at most this many rays, a block's triangles are not tested against the packet interval. Measured with PoCL 3.1:
+/* With at most this many rays, a block's triangles are not tested against the hull. Measured with PoCL 3.1:
  * 2 to 5 on Zen 5, and 3 to 8 on Zen 4, are about as fast. They are 8 to 20 % faster than no threshold on shadow rays
  * of large meshes (Zen 5). Where more rays meet their own candidates 8 of 32, and 4 of 16, are best; for SLAB_ANY,
  * where each may end the ray, 6 (a Xeon with AVX-512). */
-#define PACKET_INTERVAL_PAYS (!PACKET_OWN ? 4 : SLAB_QUERY == SLAB_ANY ? LANES * 3 / 16 : LANES / 4)
+#define PACKET_HULL_PAYS (!PACKET_OWN ? 4 : SLAB_QUERY == SLAB_ANY ? LANES * 3 / 16 : LANES / 4)
 
 /* Tests rays against blocks. */
-INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_interval *h, uint rays,
+INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_hull *h, uint rays,
                           const scene_view *scene, uint first, uint count) {
-  for (uint n = 0; n < count; n++, first += BVH_BLOCK_UNITS(primitive_rows(kind))) {
+  for (uint n = 0; n < count; n++, first += BVH_BLOCK_UNITS(primitive_floats(kind))) {
     const global float *block = block_at(scene->blocks, (size_t)first * BLOCK_UNIT);
     const uint live = rays & p->live;
-    const bool few = kind == SLAB_TRIANGLE && popcount(live) <= PACKET_INTERVAL_PAYS;
-    const uint primitives = few ? EIGHT_BITS : interval_overlaps_block(kind, h, block);
+    const bool few = kind == SLAB_TRIANGLE && popcount(live) <= PACKET_HULL_PAYS;
+    const uint primitives = few ? EIGHT_BITS : hull_overlaps_block(kind, h, block);
     const uint shown = packet_shown(kind, p, block, scene);
     const bool singly = PACKET_OWN ? few : (popcount(live) + SINGLY - 1) / SINGLY < popcount(primitives);
     if (kind == SLAB_TRIANGLE && singly)
@@ -118,18 +118,18 @@ INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, c
   }
 }
 
-INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_interval *h, uint rays,
-                        const scene_view *scene, uint first, uint meta) {
+INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_hull *h, uint rays, const scene_view *scene,
+                        uint first, uint meta) {
   const uint kind = BVH_LEAF_KIND(meta), count = BVH_LEAF_BLOCK_COUNT(meta);
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape)        \
+#define SCAN_KIND(shape, name, names, noun, floats, form, place, source) \
+  if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape)          \
     packet_blocks(shape, p, each, h, rays, scene, first, count);
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND
 }
 
 /* The primitives outside the BVH: of the scene, or of the model that the packet is in. */
-INLINE void packet_outside(packet *p, const packet_rows *each, const packet_interval *h, const scene_view *scene) {
+INLINE void packet_outside(packet *p, const packet_rows *each, const packet_hull *h, const scene_view *scene) {
 #define SCAN_KIND(shape, name)                                                                          \
   if (HAS_KIND(shape))                                                                                  \
     packet_blocks(shape, p, each, h, p->live, scene, packet_outside_of(p, scene)[OUTSIDE_##name].first, \
@@ -145,8 +145,8 @@ INLINE void packet_occluder(packet *p, occluder *last, const scene_view *scene) 
   if (!OCCLUDERS || !occluder_is_tested(last)) return;
   const uint before = p->live;
   const global float *block = block_at(scene->blocks, (size_t)last->where * BLOCK_UNIT);
-#define ASK_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (HAS_KIND(shape) && last->kind == shape)                         \
+#define ASK_KIND(shape, name, names, noun, floats, form, place, source) \
+  if (HAS_KIND(shape) && last->kind == shape)                           \
     packet_block(shape, p, p->live, 1u << last->lane & packet_shown(shape, p, block, scene), block, last->where, scene);
   SHAPES(ASK_KIND)
 #undef ASK_KIND

@@ -84,7 +84,7 @@ INLINE void packet_lists(packet *p, const cast_arrays *arrays, const scene_view 
   }
   const uint begin = lists_reserve(arrays, cast, first, count, end, share);
   if (begin == LIST_LOST) return;
-  global slab_hit *out = (global slab_hit *)(listing_room(arrays->results, cast) + begin);
+  global slab_hit *out = (global slab_hit *)(listing_space(arrays->results, cast) + begin);
   uint left = lanes_bits(counts > 0u) & first_lanes(count), group;
   for (; left != 0; left &= ~group) {
     packet_turn(p, left, &group);

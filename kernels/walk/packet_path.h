@@ -4,7 +4,7 @@
 #define WALK_PACKET_PATH_H
 
 #include "walk/bvh.h"
-#include "walk/packet_interval.h"
+#include "walk/packet_hull.h"
 #include "walk/ranks.h"
 
 /* A hit lowers its ray's limit. */
@@ -90,14 +90,14 @@ INLINE bool packet_before(const bvh_visit *a, const bvh_visit *b) {
   return rays != other ? rays > other : a->enter > b->enter;
 }
 
-/* Visits the children of a node that the packet interval may overlap. Where hits lower limits the rays are tested
+/* Visits the children of a node that the hull may overlap. Where hits lower limits the rays are tested
  * against a child when it is visited, since fewer may overlap it by then. Elsewhere they are tested at once. Then only
  * children that some ray may overlap are visited, and `place` of a visit is these rays, as bits. */
-INLINE bool packet_down(const packet *p, const packet_interval *h, bvh_path *path, const scene_view *scene) {
+INLINE bool packet_down(const packet *p, const packet_hull *h, bvh_path *path, const scene_view *scene) {
   const uint node = path->next.child, base = path->top;
   float enter[BVH_WIDTH];
-  interval_real entered;
-  uint bits = eight_bits(interval_overlaps_boxes(h, &node_at(scene->nodes, node)->bounds[0][0], &entered)), count = 0;
+  hull_real entered;
+  uint bits = eight_bits(hull_overlaps_boxes(h, &node_at(scene->nodes, node)->bounds[0][0], &entered)), count = 0;
   bvh_visit visits[BVH_WIDTH + 1];
   vstore8(entered, 0, enter);
   if (PACKET_LIMITS) return bvh_down(path, scene, node, bits, enter, h->limit);

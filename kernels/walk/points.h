@@ -137,10 +137,10 @@ typedef struct point_hint {
 #if SLAB_TREE
 /* Tests consecutive blocks of one kind in a BVH, or beside it. */
 INLINE bool points_blocks(point_query *q, const scene_view *scene, const uint kind, uint first, uint count) {
-  const uint rows = primitive_rows(kind);
-  for (uint n = 0; n < count; n++, first += BLOCK_UNITS(rows, STRIDE, BVH_UNIT)) {
+  const uint floats = primitive_floats(kind);
+  for (uint n = 0; n < count; n++, first += BLOCK_UNITS(floats, STRIDE, BVH_UNIT)) {
     const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
-    const global uint *ids = (const global uint *)(block + rows * STRIDE);
+    const global uint *ids = (const global uint *)(block + floats * STRIDE);
     for (uint part = 0; part < STRIDE; part += LANES)
       if (points_block(q, scene, kind, block + part, ids + part, 0, 0, first)) return true;
   }
@@ -148,7 +148,7 @@ INLINE bool points_blocks(point_query *q, const scene_view *scene, const uint ki
 }
 
 INLINE bool points_leaf(point_query *q, const scene_view *scene, uint kind, uint first, uint count) {
-#define OF_KIND(shape, name, names, noun, rows, form, place, source) \
+#define OF_KIND(shape, name, names, noun, floats, form, place, source) \
   if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape) return points_blocks(q, scene, shape, first, count);
   SHAPES(OF_KIND)
 #undef OF_KIND

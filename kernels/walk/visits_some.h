@@ -13,8 +13,8 @@
 INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene, uint first, uint blocks) {
   const prepared_ray *ray = &q->depths[q->depth].ray;
   const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
-  const global uint *instances = (const global uint *)(block + BOX_ROWS * STRIDE);
-  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
+  const global uint *instances = (const global uint *)(block + BOX_FLOATS * STRIDE);
+  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_FLOATS), VISIT_GATES, path->next.enter, blocks - 1);
   const uint base = path->top;
   for (uint part = 0; part < STRIDE; part += LANES) {
     real enter, leave;

@@ -102,7 +102,7 @@ typedef enum ceiling_kind {
   CEILINGS
 } ceiling_kind;
 
-/* A ceiling below SHARE_LEAST of clock x width is void. Nothing can be faster than its limit; SHARE_MOST leaves room
+/* A ceiling below SHARE_LEAST of clock x width is void. Nothing can be faster than its limit; SHARE_MOST leaves space
  * for changes of the clock and for other work on the machine between measurements. */
 #define SHARE_LEAST 0.85
 #define SHARE_MOST 1.03

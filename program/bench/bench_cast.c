@@ -212,7 +212,7 @@ static int count_work(casting *c) {
 
 int bench_cast(bench_run *run, const char *group, const bench_scene *scene, slab_query query, const bench_rays *rays) {
   if (run->cell_count == BENCH_CELLS) {
-    complain("bench: more casts than the %d that there is room for", BENCH_CELLS);
+    complain("bench: more casts than the %d that there is space for", BENCH_CELLS);
     return EXIT_FAILED;
   }
   bench_cell *cell = &run->cells[run->cell_count];

@@ -338,8 +338,8 @@ static const scene_kind kinds[] = {
 /* A box may also have four columns, in 2D. */
 #define ROWS_OF_ARRAY(shape, names, rows) {"--" #names, load_rows, shape, (shape) == SLAB_BOX ? 4 : (rows), rows},
 #define ROWS_OF_MESH(shape, names, rows)
-#define ROWS_OF(shape, name, names, noun, rows, form, place, source) ROWS_OF_##source(shape, names, rows)
-    SHAPES(ROWS_OF){"--builtin", load_builtin, SLAB_TRIANGLE, 0, 0},
+#define FLOATS_OF(shape, name, names, noun, floats, form, place, source) ROWS_OF_##source(shape, names, floats)
+    SHAPES(FLOATS_OF){"--builtin", load_builtin, SLAB_TRIANGLE, 0, 0},
     {"--instances", load_instances, SLAB_TRIANGLE, 0, 0},
 };
 

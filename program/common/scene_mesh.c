@@ -82,8 +82,8 @@ static float *rounded_places(const mesh_data *mesh) {
   return rounded;
 }
 
-/* Makes the room that extract needs, where there are several parts. */
-static bool make_room(adding *a) {
+/* Makes the space that extract needs, where there are several parts. */
+static bool make_space(adding *a) {
   const size_t vertices = a->mesh->vertex_count, triangles = a->mesh->triangle_count;
   if (a->places == NULL) return false;
   if (a->mesh->part_count == 1) return true;
@@ -234,9 +234,9 @@ static int spare_files(const mesh_data *mesh, const scene_outputs *outputs) {
 
 static slab_status add_mesh(const mesh_data *mesh, const scene_mesh_target *to) {
   adding a = {.to = to, .mesh = mesh, .places = rounded_places(mesh)};
-  const bool has_room = make_room(&a);
-  if (has_room) digest_mesh(to->seen, mesh, a.places);
-  const slab_status status = has_room ? add_parts(&a) : SLAB_OUT_OF_MEMORY;
+  const bool has_space = make_space(&a);
+  if (has_space) digest_mesh(to->seen, mesh, a.places);
+  const slab_status status = has_space ? add_parts(&a) : SLAB_OUT_OF_MEMORY;
   free(a.renamed);
   free(a.vertices);
   free(a.indices);

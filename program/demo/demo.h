@@ -153,7 +153,7 @@ typedef struct demo_trace {
   demo_cast casts[CAST_COUNT];
   demo_proof *closest, *any;
   size_t starts[GENERATIONS + 1]; /* first node of each generation; the generations follow each other */
-  size_t room;                    /* nodes that the arrays have room for */
+  size_t space;                   /* nodes that the arrays have space for */
   slab_ray *rays;
   slab_hit *hits;
   uint8_t *lights; /* bits of enum light */

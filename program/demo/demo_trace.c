@@ -12,9 +12,9 @@
 void demo_proof_keep(demo_proof *proof, size_t wanted, const slab_ray *rays, size_t n, const void *results,
                      const slab_primitive_id *skip) {
   static const slab_primitive_id none = {SLAB_MISS, SLAB_MISS};
-  const size_t room = PROOF_RAYS - proof->count;
+  const size_t space = PROOF_RAYS - proof->count;
   size_t kept = wanted < n ? wanted : n;
-  if (kept > room) kept = room;
+  if (kept > space) kept = space;
   for (size_t i = 0; i < kept; i++) {
     const size_t from = (size_t)(((double)i + 0.5) * (double)n / (double)kept), to = proof->count++;
     proof->rays[to] = rays[from];
@@ -82,11 +82,11 @@ static int resize(void *array, size_t count, size_t size) {
 static slab_status add_generation(demo_trace *t, int generation, size_t n) {
   const size_t count = t->starts[generation] + n;
   t->starts[generation + 1] = count;
-  if (count <= t->room) return SLAB_OK;
-  t->room = 2 * count;
-  const int room = resize(&t->rays, t->room, sizeof *t->rays) && resize(&t->hits, t->room, sizeof *t->hits) &&
-                   resize(&t->lights, t->room, 1) && resize(&t->colors, t->room, sizeof *t->colors);
-  return room ? SLAB_OK : SLAB_OUT_OF_MEMORY;
+  if (count <= t->space) return SLAB_OK;
+  t->space = 2 * count;
+  const int space = resize(&t->rays, t->space, sizeof *t->rays) && resize(&t->hits, t->space, sizeof *t->hits) &&
+                    resize(&t->lights, t->space, 1) && resize(&t->colors, t->space, sizeof *t->colors);
+  return space ? SLAB_OK : SLAB_OUT_OF_MEMORY;
 }
 
 typedef int node_test(const demo_trace *, size_t node);

@@ -77,14 +77,14 @@ static void draw_bar(const page *p, double y, double height, double from, double
 
 static void number_text(char *text, size_t size, double x) { snprintf(text, size, isnan(x) ? "NaN" : "%.6g", x); }
 
-/* Labels at both ends of a bar: within it where there is room, else beside it. */
+/* Labels at both ends of a bar: within it where there is space, else beside it. */
 static void draw_ends(const page *p, double y, double from, double to, color tint) {
   char first[32], last[32];
   number_text(first, sizeof first, from);
   number_text(last, sizeof last, to);
-  const double x0 = x_of(p, isnan(from) ? -INFINITY : from), x1 = x_of(p, isnan(to) ? INFINITY : to), room = x1 - x0;
+  const double x0 = x_of(p, isnan(from) ? -INFINITY : from), x1 = x_of(p, isnan(to) ? INFINITY : to), space = x1 - x0;
   const double need = canvas_text_width(p->c, 12, first) + canvas_text_width(p->c, 12, last) + 14;
-  const int first_inside = room > need || x0 == T_LEFT, last_inside = room > need || x1 == T_RIGHT;
+  const int first_inside = space > need || x0 == T_LEFT, last_inside = space > need || x1 == T_RIGHT;
   canvas_text(p->c, first_inside ? x0 + 4 : x0 - 3, y, 12, tint, first_inside ? ALIGN_LEFT : ALIGN_RIGHT, "%s", first);
   canvas_text(p->c, last_inside ? x1 - 4 : x1 + 3, y, 12, tint, last_inside ? ALIGN_RIGHT : ALIGN_LEFT, "%s", last);
 }

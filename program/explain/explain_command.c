@@ -67,7 +67,7 @@ static const command_line command = {
         "The numbers are the kernels' own, and the answer is that of cast, bit by bit. Where the ray hits\n"
         "nothing, --geometry and --primitive say what it is to be held against.\n\n"
         "  slabcast explain --boxes boxes.txt --ray=-2,0.5,0,1,0,0 -o face.svg\n"
-        "  slabcast explain --mesh room.obj --rays rays.npy --index 17 -o ray.png",
+        "  slabcast explain --mesh space.obj --rays rays.npy --index 17 -o ray.png",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };
@@ -76,7 +76,7 @@ static const command_line command = {
 
 const char *explained_noun(slab_shape kind) {
   static const char *const nouns[SLAB_SHAPE_COUNT] = {
-#define NOUN_OF(shape, name, names, noun, rows, form, place, source) [shape] = (noun),
+#define NOUN_OF(shape, name, names, noun, floats, form, place, source) [shape] = (noun),
       SHAPES(NOUN_OF)
 #undef NOUN_OF
   };
@@ -256,7 +256,7 @@ static int choose_primitive(const explain_options *options, slab_scene *scene, c
                         e->id.primitive == SLAB_INVALID ? "is invalid and hits nothing" : "hits nothing");
 }
 
-/* Fills in what is found, and as many steps as there is room for. */
+/* Fills in what is found, and as many steps as there is space for. */
 static slab_status explain_into(slab_scene *scene, const slab_cast_options *cast, explained *e) {
   if (!e->is_far) {
     const slab_status status = slab_explain(scene, &e->ray, e->id, cast, &e->found, e->steps, e->count, &e->count);

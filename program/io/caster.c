@@ -108,28 +108,28 @@ static void count_faults(cast_tally *tally, uint64_t first, const result_rays *r
 }
 
 /* Writes the rays of a set, in the thread that casts: a device may write them. They count from where the set does. */
-static int write_set(const caster *cast, const slab_source *source, slab_ray *room) {
+static int write_set(const caster *cast, const slab_source *source, slab_ray *space) {
   slab_rays set = *source->set;
   memset(set.offset, 0, sizeof set.offset);
-  const slab_status status = slab_rays_write(cast->context, &set, source->first, source->n, room);
+  const slab_status status = slab_rays_write(cast->context, &set, source->first, source->n, space);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the rays cannot be written");
 }
 
-/* The rays of a source. room: those of a set, which are written there where someone looks at them. */
-static result_rays rays_of(const slab_source *source, const slab_ray *room) {
-  result_rays rays = {.floats = source->set ? room : source->rays, .doubles = source->rays64};
+/* The rays of a source. space: those of a set, which are written there where someone looks at them. */
+static result_rays rays_of(const slab_source *source, const slab_ray *space) {
+  result_rays rays = {.floats = source->set ? space : source->rays, .doubles = source->rays64};
   if (source->set) memcpy(rays.offset, source->set->offset, sizeof rays.offset);
   return rays;
 }
 
 /* Processes a batch whose results are complete: counts, checks, passes it to the receiver. options: of its cast. */
-static int hand_on(caster *cast, const slab_source *source, slab_ray *room, const uint64_t *offsets,
+static int hand_on(caster *cast, const slab_source *source, slab_ray *space, const uint64_t *offsets,
                    const slab_cast_options *options) {
   const uint64_t invalid = *options->invalid;
   const size_t n = source->n;
-  const result_rays rays = rays_of(source, room);
+  const result_rays rays = rays_of(source, space);
   int code = EXIT_DONE;
-  if (source->set && (cast->wants_rays || invalid)) code = write_set(cast, source, room);
+  if (source->set && (cast->wants_rays || invalid)) code = write_set(cast, source, space);
   if (code != EXIT_DONE) return code;
   count_hits(cast, offsets, n);
   cast->tally.invalid += invalid;
@@ -211,7 +211,7 @@ static slab_cast_options options_from(const slab_cast_options *options, size_t a
 }
 
 /* Casts a batch again in pieces whose hits fit. The offsets of the whole batch must be known. */
-static int run_pieces(caster *cast, const slab_source *source, slab_ray *room, const slab_cast_options *options) {
+static int run_pieces(caster *cast, const slab_source *source, slab_ray *space, const slab_cast_options *options) {
   const size_t n = source->n;
   for (size_t at = 0; at < n;) {
     size_t end = at + 1;
@@ -223,14 +223,14 @@ static int run_pieces(caster *cast, const slab_source *source, slab_ray *room, c
     begin_span(cast, end - at);
     const slab_status status = cast_all(cast, &rays, cast->buffers.piece_offsets, &piece);
     if (status != SLAB_OK) return complain_status(status, "the cast failed");
-    code = hand_on(cast, &rays, room, cast->buffers.piece_offsets, &piece);
+    code = hand_on(cast, &rays, space, cast->buffers.piece_offsets, &piece);
     if (code != EXIT_DONE) return code;
     at = end;
   }
   return EXIT_DONE;
 }
 
-int caster_run(caster *cast, const slab_source *source, slab_ray *room) {
+int caster_run(caster *cast, const slab_source *source, slab_ray *space) {
   const size_t n = source->n;
   uint64_t invalid = 0;
   slab_cast_options options = cast->options;
@@ -244,7 +244,7 @@ int caster_run(caster *cast, const slab_source *source, slab_ray *room) {
     status = cast_all(cast, source, cast->buffers.offsets, &options);
     const int counted = status == SLAB_OK || status == SLAB_CAPACITY;
     if (counted && cast->place && cast->place(cast->user, cast->buffers.offsets[n])) return EXIT_FAILED;
-    if (status == SLAB_CAPACITY) return run_pieces(cast, source, room, &options);
+    if (status == SLAB_CAPACITY) return run_pieces(cast, source, space, &options);
   } else {
     slab_results results = {.memory = cast->buffers.results};
     cast->begun = seconds_now();
@@ -252,7 +252,7 @@ int caster_run(caster *cast, const slab_source *source, slab_ray *room) {
     cast->tally.cast_seconds += take_seconds(cast);
   }
   if (status != SLAB_OK) return complain_status(status, "the cast failed");
-  return hand_on(cast, source, room, cast->buffers.offsets, &options);
+  return hand_on(cast, source, space, cast->buffers.offsets, &options);
 }
 
 /* ---- a batch ---------------------------------------------------------------- */
@@ -267,7 +267,7 @@ typedef struct slot {
   batches *all;
   pipeline *line; /* and its place there, while it is cast */
   uint64_t batch;
-  ray_room room;
+  ray_space space;
   slab_source source; /* its rays */
   own_rows own;       /* what each ray has of its own */
   cast_buffers buffers;
@@ -296,7 +296,7 @@ static int read_batch(pipeline *line, void *user, uint64_t batch) {
   batches *all = user;
   slot *s = slot_of(all, batch);
   (void)line;
-  if (ray_source_next(all->rays, atomic_load(&all->size), &s->room, &s->source)) return EXIT_FAILED;
+  if (ray_source_next(all->rays, atomic_load(&all->size), &s->space, &s->source)) return EXIT_FAILED;
   if (own_source_read(all->own, s->source.n, &s->own)) return EXIT_FAILED;
   if (s->source.n > 0) return EXIT_DONE;
   return own_source_end(all->own) ? EXIT_FAILED : PIPELINE_END;
@@ -342,7 +342,7 @@ static int cast_batch(pipeline *line, void *user, uint64_t batch) {
   cast->options.masks = s->own.masks;
   cast->options.after = s->own.after;
   cast->options.worlds = s->own.worlds;
-  const int code = caster_run(cast, &s->source, s->room.rays.floats);
+  const int code = caster_run(cast, &s->source, s->space.rays.floats);
   s->buffers = cast->buffers;
   if (cast->query == SLAB_ALL)
     atomic_store(&all->size, next_size(all, cast->tally.crossings - crossings, s->source.n, s->buffers.capacity));
@@ -365,13 +365,13 @@ static int make_slot(batches *all, slot *s, own_rows own) {
   const int code = caster_prepare(all->cast, all->capacity);
   *s = (slot){.all = all, .own = own, .buffers = all->cast->buffers};
   if (code != EXIT_DONE) return code;
-  return ray_room_make(all->rays, all->capacity, &s->room) ? complain_memory(all->capacity) : EXIT_DONE;
+  return ray_space_make(all->rays, all->capacity, &s->space) ? complain_memory(all->capacity) : EXIT_DONE;
 }
 
 static void free_slot(slot *s) {
   s->all->cast->buffers = s->buffers;
   caster_release(s->all->cast);
-  ray_room_free(&s->room);
+  ray_space_free(&s->space);
 }
 
 /* Makes the slots, and runs the stages. */
@@ -406,8 +406,8 @@ int batches_run(ray_source *rays, own_source *own, caster *cast, result_file *re
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
   own_rows own_memory = {0};
-  const bool room = own_rows_make(own, all.slot_count * all.capacity, &own_memory) == 0;
-  const int code = room ? run_slots(&all, &own_memory) : complain_memory(all.capacity);
+  const bool space = own_rows_make(own, all.slot_count * all.capacity, &own_memory) == 0;
+  const int code = space ? run_slots(&all, &own_memory) : complain_memory(all.capacity);
   if (code != EXIT_DONE) tell_progress(&all);
   progress_end(&cast->line);
   own_rows_free(&own_memory);

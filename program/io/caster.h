@@ -74,9 +74,9 @@ typedef struct caster {
 /* Makes buffers for batches of up to `rays` rays; caster_release frees them. All functions that return int return an
  * exit code and print errors. */
 int caster_prepare(caster *cast, size_t rays);
-/* Casts a batch. room: for source->n rays, which are written there if they are of a set and someone looks at them; of
+/* Casts a batch. space: for source->n rays, which are written there if they are of a set and someone looks at them; of
  * an array it is not used. */
-int caster_run(caster *cast, const slab_source *source, slab_ray *room);
+int caster_run(caster *cast, const slab_source *source, slab_ray *space);
 void caster_release(caster *cast);
 
 /* Casts the rays of a source, with what each has of its own, batch by batch into a result file. The next batch is read

@@ -551,7 +551,7 @@ const char *own_source_text(const own_source *source) {
   return NULL;
 }
 
-/* ---- room --------------------------------------------------------------------- */
+/* ---- space --------------------------------------------------------------------- */
 
 int own_rows_make(const own_source *source, uint64_t n, own_rows *rows) {
   *rows = (own_rows){0};

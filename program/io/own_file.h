@@ -23,7 +23,7 @@ typedef struct own_options {
   const own_owner *owner;             /* NULL: rays */
 } own_options;
 
-/* Room for what some rays have; NULL where there is no file. */
+/* Space for what some rays have; NULL where there is no file. */
 typedef struct own_rows {
   uint32_t *masks;
   slab_short_hit *after;
@@ -55,7 +55,7 @@ int own_source_sample(const own_source *source, uint64_t *digest);
 /* The name of a file of text, whose rows have no places known before; NULL: there is none. */
 const char *own_source_text(const own_source *source);
 
-/* Room for n rays. Returns 0, or -1 where memory is out. */
+/* Space for n rays. Returns 0, or -1 where memory is out. */
 int own_rows_make(const own_source *source, uint64_t n, own_rows *rows);
 /* The same from row `at` on. */
 own_rows own_rows_from(const own_rows *rows, uint64_t at);

@@ -48,13 +48,13 @@ progress progress_begin(const char *what, const char *unit, uint64_t first, uint
 /* ---- before the first answers ---- */
 
 /* Only the driver knows whether it compiles kernels or has cached them, so the text says what a first run does. A long
- * name is cut, and left out where there is hardly room for it. */
+ * name is cut, and left out where there is hardly space for it. */
 static void draw_wait(const char *device) {
   static const char what[] = "the first run compiles its kernels";
-  const int room = line_columns() - (int)(sizeof "waiting for \"\": " + sizeof what - 2);
+  const int space = line_columns() - (int)(sizeof "waiting for \"\": " + sizeof what - 2);
   char line[LINE_MAX_COLUMNS + 1];
-  if (room >= 8)
-    snprintf(line, sizeof line, "waiting for \"%.*s\": %s", room, device, what);
+  if (space >= 8)
+    snprintf(line, sizeof line, "waiting for \"%.*s\": %s", space, device, what);
   else
     snprintf(line, sizeof line, "waiting: %s", what);
   draw(line);
@@ -148,12 +148,12 @@ static void tell_share(const progress *line, uint64_t done, double rate, char te
 static void draw_progress(const progress *line, uint64_t done, double rate) {
   char text[160], count[64], share[48], number[16], rate_text[16];
   const int unit = (int)strlen(line->unit) - (done == 1); /* without the plural s */
-  const size_t room = (size_t)line_columns();
+  const size_t space = (size_t)line_columns();
   tell_share(line, done, rate, share);
   snprintf(count, sizeof count, "%s %.*s", short_number((double)done, number), unit, line->unit);
   snprintf(text, sizeof text, "%s: %s, %s/s%s", line->what, count, short_number(rate, rate_text), share);
-  if (strlen(text) > room) snprintf(text, sizeof text, "%s: %s%s", line->what, count, share);
-  if (strlen(text) > room && share[0]) snprintf(text, sizeof text, "%s: %s", line->what, share + 2);
+  if (strlen(text) > space) snprintf(text, sizeof text, "%s: %s%s", line->what, count, share);
+  if (strlen(text) > space && share[0]) snprintf(text, sizeof text, "%s: %s", line->what, share + 2);
   draw(text);
 }
 

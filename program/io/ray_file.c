@@ -411,26 +411,26 @@ int ray_source_skip(ray_source *source, uint64_t rays) {
   return source->options.sweep || source->options.grid ? 0 : skip(source, rays);
 }
 
-int ray_room_make(const ray_source *source, size_t capacity, ray_room *room) {
+int ray_space_make(const ray_source *source, size_t capacity, ray_space *space) {
   const sweep *sensor = source->options.sweep;
-  const size_t poses = sensor ? sweep_room(sensor, capacity) : 0;
-  *room = (ray_room){.poses = poses ? malloc(poses * SWEEP_POSE * sizeof *room->poses) : NULL};
-  return ray_array_make(source, capacity, &room->rays) == 0 && (room->poses || !poses) ? 0 : -1;
+  const size_t poses = sensor ? sweep_space(sensor, capacity) : 0;
+  *space = (ray_space){.poses = poses ? malloc(poses * SWEEP_POSE * sizeof *space->poses) : NULL};
+  return ray_array_make(source, capacity, &space->rays) == 0 && (space->poses || !poses) ? 0 : -1;
 }
 
-void ray_room_free(ray_room *room) {
-  ray_array_free(&room->rays);
-  free(room->poses);
-  *room = (ray_room){0};
+void ray_space_free(ray_space *space) {
+  ray_array_free(&space->rays);
+  free(space->poses);
+  *space = (ray_space){0};
 }
 
-int ray_source_next(ray_source *source, size_t capacity, ray_room *room, slab_source *got) {
+int ray_source_next(ray_source *source, size_t capacity, ray_space *space, slab_source *got) {
   const uint64_t at = source->first + source->done, left = source->count - source->done;
-  *got = (slab_source){.rays = room->rays.floats, .rays64 = room->rays.doubles};
-  if (!source->options.sweep) return ray_source_read(source, capacity, room->rays, &got->n);
+  *got = (slab_source){.rays = space->rays.floats, .rays64 = space->rays.doubles};
+  if (!source->options.sweep) return ray_source_read(source, capacity, space->rays, &got->n);
   const size_t n = left < capacity ? (size_t)left : capacity;
   source->done += n;
-  return n > 0 ? sweep_part(source->options.sweep, at, n, room->poses, &room->set, got) : 0;
+  return n > 0 ? sweep_part(source->options.sweep, at, n, space->poses, &space->set, got) : 0;
 }
 
 uint64_t ray_source_place(const ray_source *source) { return rows_place(source->rows); }

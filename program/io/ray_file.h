@@ -51,7 +51,7 @@ int ray_source_has_doubles(const ray_source *source);
 uint64_t ray_source_first(const ray_source *source);
 /* Which slice of the file's rays this is; count 0: all of them. Of the digests it has that of the rays. */
 shard_label ray_source_shard(const ray_source *source);
-/* Room for rays, of one kind: `doubles` where the source keeps doubles. */
+/* Space for rays, of one kind: `doubles` where the source keeps doubles. */
 typedef struct ray_array {
   slab_ray *floats;
   slab_ray64 *doubles;
@@ -66,17 +66,17 @@ ray_array ray_array_from(const ray_array *rays, size_t at);
 int ray_source_read(ray_source *source, size_t capacity, ray_array rays, size_t *got);
 int ray_source_skip(ray_source *source, uint64_t rays);
 
-/* Room for a batch of rays: `rays` for those of a file, which are read, and for rays of a set if they are written. */
-typedef struct ray_room {
+/* Space for a batch of rays: `rays` for those of a file, which are read, and for rays of a set if they are written. */
+typedef struct ray_space {
   ray_array rays;
   float *poses; /* of a turning sensor */
   slab_rays set;
-} ray_room;
+} ray_space;
 /* Returns 0, or -1 where memory is out, without a message. */
-int ray_room_make(const ray_source *source, size_t capacity, ray_room *room);
-void ray_room_free(ray_room *room);
-/* The same as ray_source_read for rays of either kind: *got is an array in the room, or a part of a set. */
-int ray_source_next(ray_source *source, size_t capacity, ray_room *room, slab_source *got);
+int ray_space_make(const ray_source *source, size_t capacity, ray_space *space);
+void ray_space_free(ray_space *space);
+/* The same as ray_source_read for rays of either kind: *got is an array in the space, or a part of a set. */
+int ray_source_next(ray_source *source, size_t capacity, ray_space *space, slab_source *got);
 
 /* These are of files alone. For callers that read the rows of a binary file themselves: ray_source_place: byte offset
  * of the next ray's row. ray_source_bytes: bytes per row (0: text). ray_source_convert: the rays of rows whose bytes

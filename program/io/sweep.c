@@ -152,27 +152,27 @@ uint64_t sweep_digest(const sweep *s) {
 }
 
 /* n rays touch one row more than they fill where they begin and end within one. */
-size_t sweep_room(const sweep *s, size_t n) { return s->azimuth ? n / s->beams.rows + 2 : 0; }
+size_t sweep_space(const sweep *s, size_t n) { return s->azimuth ? n / s->beams.rows + 2 : 0; }
 
 /* The poses of `rows` firings from `row` on, turned. A turn is made again where a part ends within it: the poses of all
  * firings would take 48 bytes each. */
-static slab_status turn(const sweep *s, uint64_t row, size_t rows, float *room) {
+static slab_status turn(const sweep *s, uint64_t row, size_t rows, float *space) {
   slab_status status = SLAB_OK;
   for (size_t done = 0, some; done < rows && status == SLAB_OK; done += some) {
     const size_t pose = (size_t)((row + done) / s->firings), at = (size_t)((row + done) % s->firings);
     some = rows - done < s->firings - at ? rows - done : s->firings - at;
-    status = slab_spun_poses(s->poses.values + pose * POSE, 0, s->azimuth + at, some, room + done * POSE);
+    status = slab_spun_poses(s->poses.values + pose * POSE, 0, s->azimuth + at, some, space + done * POSE);
   }
   return status;
 }
 
-int sweep_part(const sweep *s, uint64_t first, size_t n, float *room, slab_rays *set, slab_source *source) {
+int sweep_part(const sweep *s, uint64_t first, size_t n, float *space, slab_rays *set, slab_source *source) {
   const size_t beams = s->beams.rows;
   const uint64_t row = first / beams;
   const size_t rows = (size_t)((first + n - 1) / beams - row) + 1;
-  const slab_status status = s->azimuth ? turn(s, row, rows, room) : SLAB_OK;
+  const slab_status status = s->azimuth ? turn(s, row, rows, space) : SLAB_OK;
   if (status != SLAB_OK) return complain_status(status, "the turning sensor"), -1;
-  *set = slab_rays_beams(s->azimuth ? room : s->poses.values + row * POSE, (uint32_t)rows, s->beams.values,
+  *set = slab_rays_beams(s->azimuth ? space : s->poses.values + row * POSE, (uint32_t)rows, s->beams.values,
                          (uint32_t)beams);
   set->t_min = s->t_min;
   set->t_max = s->t_max;

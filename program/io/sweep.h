@@ -36,9 +36,9 @@ void sweep_free(sweep *);
 void sweep_count_from(sweep *, const double origin[3]);
 uint64_t sweep_count(const sweep *);
 uint64_t sweep_digest(const sweep *);
-/* Poses that sweep_part needs room for if it gives n rays at most; 0: those of the table serve. */
-size_t sweep_room(const sweep *, size_t n);
-/* Describes n rays, at least one, from ray `first` on: *source refers to *set, and that to the tables and `room`. */
-int sweep_part(const sweep *, uint64_t first, size_t n, float *room, slab_rays *set, slab_source *source);
+/* Poses that sweep_part needs space for if it gives n rays at most; 0: those of the table serve. */
+size_t sweep_space(const sweep *, size_t n);
+/* Describes n rays, at least one, from ray `first` on: *source refers to *set, and that to the tables and `space`. */
+int sweep_part(const sweep *, uint64_t first, size_t n, float *space, slab_rays *set, slab_source *source);
 
 #endif

@@ -30,7 +30,7 @@ static int enlarge(void *array, size_t numbers, size_t bytes) {
   return 0;
 }
 
-/* Makes room for at least one more row. */
+/* Makes space for at least one more row. */
 static int grow(table *out, size_t *capacity, uint64_t count, int wide) {
   size_t wanted = *capacity ? *capacity * 2 : 1024;
   if (count != ROWS_UNKNOWN) wanted = (size_t)count;

@@ -201,8 +201,8 @@ static int import_scene(assimp_files *files, mesh_builder *b) {
 
 int read_assimp(const mesh_file *file, mesh_builder *b) {
   assimp_files files;
-  const int no_room = assimp_files_begin(&files, file, b);
-  const int failed = no_room ? mesh_builder_refuse(b, "no memory for its text") : import_scene(&files, b);
+  const int no_space = assimp_files_begin(&files, file, b);
+  const int failed = no_space ? mesh_builder_refuse(b, "no memory for its text") : import_scene(&files, b);
   assimp_files_end(&files);
   return failed;
 }

@@ -42,7 +42,7 @@ struct mesh_builder {
   double turn[MESH_PLACE];  /* what the options ask for */
   double place[MESH_PLACE]; /* of the vertices to come, turned */
   bool turned, moved, mirrored;
-  float *corners;      /* room for the largest face so far: positions, shared vertices, triangles */
+  float *corners;      /* space for the largest face so far: positions, shared vertices, triangles */
   double seen_from[3]; /* its positions are */
   uint32_t *shared, *triangles;
   size_t corner_capacity;
@@ -96,7 +96,7 @@ void mesh_builder_warn(mesh_builder *b, const char *format, ...) {
 
 const char *mesh_builder_wrong(const mesh_builder *b) { return b->wrong; }
 
-/* ---- room -------------------------------------------------------------------- */
+/* ---- space -------------------------------------------------------------------- */
 
 int mesh_grow(void *array, size_t *capacity, size_t count, size_t element) {
   void *old, *grown;

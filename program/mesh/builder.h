@@ -59,7 +59,7 @@ int mesh_builder_reads(mesh_builder *, const char *path);
 /* Returns -1 with this reason. */
 int mesh_builder_refuse(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
 
-/* Makes room for one more element of `element` bytes in an array, a pointer to its pointer. Returns 0, or -1 if out of
+/* Makes space for one more element of `element` bytes in an array, a pointer to its pointer. Returns 0, or -1 if out of
  * memory. */
 int mesh_grow(void *array, size_t *capacity, size_t count, size_t element);
 

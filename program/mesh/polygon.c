@@ -295,14 +295,14 @@ static int split_concave(clipper *c) {
   for (c->leaves = 1; c->leaves < c->reflex_count;) c->leaves *= 2;
   c->tree = malloc(2 * (size_t)c->leaves * sizeof *c->tree);
   c->queue = malloc(c->count * sizeof *c->queue);
-  const bool has_room = c->tree != NULL && c->queue != NULL;
-  if (has_room) {
+  const bool has_space = c->tree != NULL && c->queue != NULL;
+  if (has_space) {
     grow_tree(c);
     clip_ears(c);
   }
   free(c->tree);
   free(c->queue);
-  return has_room ? 0 : -1;
+  return has_space ? 0 : -1;
 }
 
 static void write_fan(uint32_t count, uint32_t *out) {
@@ -327,12 +327,12 @@ int polygon_split(const float *points, size_t n, uint32_t *triangles) {
   clipper c = {.count = (uint32_t)n, .left = (uint32_t)n, .chance = 1, .out = triangles};
   c.corners = malloc((n + 1) * sizeof *c.corners);
   c.reflex = malloc(n * sizeof *c.reflex);
-  const bool has_room = c.corners != NULL && c.reflex != NULL;
-  if (has_room) {
+  const bool has_space = c.corners != NULL && c.reflex != NULL;
+  if (has_space) {
     project(points, n, c.corners);
     c.corners[n] = (corner){.waits_at = none, .waiting = none};
   }
-  const int failed = has_room ? split(&c) : -1;
+  const int failed = has_space ? split(&c) : -1;
   free(c.corners);
   free(c.reflex);
   return failed;

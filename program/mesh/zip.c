@@ -81,11 +81,11 @@ static size_t unpack(span file, char *bytes, size_t size, int *ended) {
   z_stream stream = {.next_in = (Bytef *)(uintptr_t)file.bytes, .next_out = (Bytef *)bytes};
   stream.avail_in = file.size < UINT32_MAX ? (uInt)file.size : UINT32_MAX;
   stream.avail_out = size < UINT32_MAX ? (uInt)size : UINT32_MAX;
-  const size_t room = stream.avail_out;
+  const size_t space = stream.avail_out;
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return 0;
   *ended = inflate(&stream, Z_SYNC_FLUSH) == Z_STREAM_END;
   inflateEnd(&stream);
-  return room - stream.avail_out;
+  return space - stream.avail_out;
 }
 
 /* The same of a file of an archive. */

@@ -18,19 +18,19 @@ void complain(const char *format, ...) {
   struct complaints *c = &complaints;
   if (!c->keep) c->length = 0;
   char text[COMPLAINT_MAX];
-  const size_t room = sizeof c->lines - c->length;
+  const size_t space = sizeof c->lines - c->length;
   char *line = c->lines + c->length;
-  int size = c->ranks > 1 ? snprintf(line, room, "slabcast: rank %d of %d: ", c->rank, c->ranks)
-                          : snprintf(line, room, "slabcast: ");
+  int size = c->ranks > 1 ? snprintf(line, space, "slabcast: rank %d of %d: ", c->rank, c->ranks)
+                          : snprintf(line, space, "slabcast: ");
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  if ((size_t)size < room) {
-    text_printable(text, line + size, room - (size_t)size);
+  if ((size_t)size < space) {
+    text_printable(text, line + size, space - (size_t)size);
     size += (int)strlen(line + size);
   }
-  if ((size_t)size + 1 >= room) return; /* lines that do not fit are dropped; the first always fits */
+  if ((size_t)size + 1 >= space) return; /* lines that do not fit are dropped; the first always fits */
   memcpy(line + size, "\n", 2);
   c->length += (size_t)size + 1;
   if (!c->keep) complaints_say();

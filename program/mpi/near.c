@@ -61,9 +61,9 @@ static int open_points(void *user) {
   return text ? rows_refuse_text(text) : EXIT_DONE;
 }
 
-static int make_room(team_job *job) {
+static int make_space(team_job *job) {
   const uint64_t n = job->rows.batch;
-  job->answers = malloc(near_room(&job->near, (size_t)n));
+  job->answers = malloc(near_space(&job->near, (size_t)n));
   if (near_points_make(&job->near, (size_t)n, &job->points) == 0 && job->answers &&
       own_rows_make(job->near.own, n, &job->own) == 0)
     return EXIT_DONE;
@@ -80,7 +80,7 @@ static int share_rows(team_job *job) {
                              .one = "point",
                              .several = "points"};
   const int code = team_rows_open(job->team, &rows, &job->rows);
-  return code == EXIT_DONE ? team_agree(job->team, make_room(job)) : code;
+  return code == EXIT_DONE ? team_agree(job->team, make_space(job)) : code;
 }
 
 static int open_scene(team_job *job) {

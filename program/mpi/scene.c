@@ -61,7 +61,7 @@ static int open_device(const team *t, slab_context_options options, slab_context
 /* ---- the scene ------------------------------------------------------------- */
 
 /* Allocates `size` bytes, or prints an error. */
-static void *room_for(uint64_t size) {
+static void *space_for(uint64_t size) {
   void *bytes = size <= SIZE_MAX ? malloc((size_t)size) : NULL;
   if (!bytes) complain("out of memory for a packed scene of %llu bytes", (unsigned long long)size);
   return bytes;
@@ -72,7 +72,7 @@ static int pack(const slab_scene *scene, void **bytes, uint64_t *size) {
   size_t needed = 0;
   slab_status status = slab_scene_pack(scene, NULL, 0, &needed);
   *size = needed;
-  if (status == SLAB_OK && !(*bytes = room_for(needed))) return EXIT_FAILED;
+  if (status == SLAB_OK && !(*bytes = space_for(needed))) return EXIT_FAILED;
   if (status == SLAB_OK) status = slab_scene_pack(scene, *bytes, needed, &needed);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "packing the scene");
 }
@@ -87,7 +87,7 @@ static int hand_round(team *t, scene_source *source, slab_context *context, slab
     team_share(t, &size, sizeof size);
     team_share(t, &worlds, sizeof worlds);
     scene_source_tell_worlds(source, worlds);
-    if (t->rank > 0) bytes = room_for(size);
+    if (t->rank > 0) bytes = space_for(size);
     code = team_agree(t, bytes ? EXIT_DONE : EXIT_FAILED);
   }
   if (code == EXIT_DONE) {

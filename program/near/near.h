@@ -108,14 +108,14 @@ json_t *near_summary(const near_job *);
 enum { NEAR_BATCH = 1 << 20 }; /* points: 12 MiB, and three times as much for their results */
 
 /* Bytes of a batch's results, whatever comes of them. */
-size_t near_room(const near_job *, size_t points);
-/* Room for n points, of the kind that the job asks. Returns 0, or -1 where memory is out, without a message. */
+size_t near_space(const near_job *, size_t points);
+/* Space for n points, of the kind that the job asks. Returns 0, or -1 where memory is out, without a message. */
 int near_points_make(const near_job *, size_t n, near_points *);
 void near_points_free(near_points *);
 /* Takes n points as they were read, from number `at` on. */
 void near_points_take(near_points *, size_t at, const ray_array *rows, size_t n);
 /* Asks the device for the results of n points, the first of which has that index, and checks them if that is wanted.
- * worlds: one a point, or NULL. results: near_room bytes. Returns an exit code, errors printed. */
+ * worlds: one a point, or NULL. results: near_space bytes. Returns an exit code, errors printed. */
 int near_measure(near_job *, uint64_t first, const near_points *, const uint32_t *worlds, size_t n, void *results);
 /* Measures all points, and writes the results. Returns likewise. */
 int near_run(near_job *);

@@ -35,7 +35,7 @@ static slot *slot_of(batches *all, uint64_t batch) { return &all->slots[batch % 
 /* ---- the stages ------------------------------------------------------------- */
 
 static int read_some(batches *all, slot *s) {
-  const size_t room = all->capacity - s->n, wanted = room < READ_ROWS ? room : READ_ROWS;
+  const size_t space = all->capacity - s->n, wanted = space < READ_ROWS ? space : READ_ROWS;
   size_t got = 0;
   if (ray_source_read(all->job->points, wanted, all->rows, &got)) return -1;
   near_points_take(&s->points, s->n, &all->rows, got);
@@ -111,7 +111,7 @@ static int check(near_job *job, uint64_t first, const near_points *points, size_
   return EXIT_DONE;
 }
 
-size_t near_room(const near_job *job, size_t points) {
+size_t near_space(const near_job *job, size_t points) {
   const slab_point_query query = (slab_point_query)job->options->query;
   const int doubles = ray_source_has_doubles(job->points) && query == SLAB_CLOSEST_POINTS;
   return points * (doubles ? sizeof(slab_closest_point64) : slab_point_result_size(query));
@@ -196,7 +196,7 @@ static int make_slots(batches *all) {
   if (ray_array_make(all->job->points, READ_ROWS, &all->rows)) return complain_memory(READ_ROWS);
   for (uint64_t i = 0; i < all->slot_count; i++) {
     slot *s = &all->slots[i];
-    s->results = malloc(near_room(all->job, n));
+    s->results = malloc(near_space(all->job, n));
     const int made = near_points_make(all->job, n, &s->points) == 0 && s->results != NULL;
     if (!made || own_rows_make(all->job->own, n, &s->own) != 0) return complain_memory(n);
   }

@@ -72,7 +72,7 @@ int verify_check(verify_run *run, slab_scene *scene, slab_query query, const ans
   if (status != SLAB_OK) return verify_status(run, status);
   const uint64_t wrong = judged ? report.oracle_wrong : 0;
   if (query == SLAB_ALL && a->asked != a->offsets[a->n])
-    verify_fail(run, 1, NULL, "all: asked for room for %llu %s, then gave %llu", (unsigned long long)a->asked,
+    verify_fail(run, 1, NULL, "all: asked for space for %llu %s, then gave %llu", (unsigned long long)a->asked,
                 plural(a->asked, "hit", "hits"), (unsigned long long)a->offsets[a->n]);
   if (report.mismatches || wrong)
     verify_fail(run, report.mismatches + wrong, &run->rays[report.first], "%s: %s", answer_name(query), report.text);

@@ -17,9 +17,9 @@
 
 #define QUERY(name, which, about) \
   { name, about, 2, 4096, 6, verify_row, NULL, which, ADVERSARIAL_ALL_KINDS, FLAVOUR_ANY }
-#define KIND(shape, name, names, noun, rows, form, place, source) \
+#define KIND(shape, name, names, noun, floats, form, place, source) \
   {#names, "this kind alone", 1, 4096, 4, verify_row, NULL, -1, 1u << (shape), FLAVOUR_ANY},
-#define KIND_NAME(shape, name, names, noun, rows, form, place, source) #names ", "
+#define KIND_NAME(shape, name, names, noun, floats, form, place, source) #names ", "
 #define OPTION(name, flavour, about) \
   { name, about, 1, 2048, 12, verify_row, NULL, -1, ADVERSARIAL_ALL_KINDS, flavour }
 

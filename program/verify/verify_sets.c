@@ -79,7 +79,7 @@ static int compare_sums(verify_run *run, const summed *s, const slab_rays *set, 
 }
 
 static int verify_sums(verify_run *run, slab_scene *scene, const slab_rays *set, const float *weights, size_t n) {
-  static uint64_t room[SET_RAYS * sizeof(slab_sum) / sizeof(uint64_t)];
+  static uint64_t space[SET_RAYS * sizeof(slab_sum) / sizeof(uint64_t)];
   const summed all[] = {
       {SLAB_ANY, {.type = SLAB_RESULT_SUMS, .weights = weights}},
       {SLAB_DISTANCE, {.type = SLAB_RESULT_SUMS}},
@@ -90,7 +90,7 @@ static int verify_sums(verify_run *run, slab_scene *scene, const slab_rays *set,
   int code = EXIT_DONE;
   for (size_t i = 0; code == EXIT_DONE && i < sizeof all / sizeof *all; i++) {
     summed s = all[i];
-    s.results.memory = room;
+    s.results.memory = space;
     slab_status status = answers_cast(&run->answers, s.query, scene, run->rays, n, NULL);
     if (status == SLAB_OK) status = slab_cast(scene, s.query, &source, &s.results, NULL);
     code =

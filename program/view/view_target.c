@@ -8,7 +8,7 @@
 #include "program/io/table.h"
 #include "program/view/view.h"
 
-static int no_room(void) {
+static int no_space(void) {
   complain("out of memory");
   return EXIT_FAILED;
 }
@@ -30,18 +30,18 @@ static void turn(const float up[3], float *directions, size_t n) {
   }
 }
 
-static int make_room(view_target *t, uint32_t columns, bool weighted) {
+static int make_space(view_target *t, uint32_t columns, bool weighted) {
   t->columns = columns;
   t->directions = malloc((size_t)columns * 3 * sizeof *t->directions);
   t->weights = weighted ? malloc((size_t)columns * sizeof *t->weights) : NULL;
-  return t->directions && (!weighted || t->weights) ? EXIT_DONE : no_room();
+  return t->directions && (!weighted || t->weights) ? EXIT_DONE : no_space();
 }
 
 /* About normals directions stand in their frame. */
 static int make_hemisphere(view_target *t, uint32_t rays, bool normals) {
   t->kind = VIEW_SKY;
   t->whole = rays;
-  if (make_room(t, rays, false) != EXIT_DONE) return EXIT_FAILED;
+  if (make_space(t, rays, false) != EXIT_DONE) return EXIT_FAILED;
   const slab_status status = slab_hemisphere(rays, 1, t->directions);
   if (status != SLAB_OK) return complain_status(status, "--sky");
   if (!normals) turn(t->up, t->directions, t->columns);
@@ -60,7 +60,7 @@ static void weigh_patches(view_target *t, bool normals) {
 
 static int make_patches(view_target *t, uint32_t parts, bool normals) {
   t->kind = VIEW_PATCHES;
-  if (make_room(t, slab_sky_patch_count(parts), true) != EXIT_DONE) return EXIT_FAILED;
+  if (make_space(t, slab_sky_patch_count(parts), true) != EXIT_DONE) return EXIT_FAILED;
   const slab_status status = slab_sky_patches(parts, t->directions, t->weights);
   if (status != SLAB_OK) return complain_status(status, "--sky");
   weigh_patches(t, normals);
@@ -86,7 +86,7 @@ static int refuse_sun(const char *path, size_t sun, const char *what, float valu
 /* Keeps the suns above the horizon, in their order. */
 static int keep_suns(view_target *t, const char *path, const table *suns) {
   const float *row = suns->values;
-  float *azimuth = t->directions, *altitude = t->directions + suns->rows; /* in the room of the directions */
+  float *azimuth = t->directions, *altitude = t->directions + suns->rows; /* in the space of the directions */
   t->columns = 0;
   t->whole = 1;
   for (size_t i = 0; i < suns->rows; i++, row += suns->columns) {
@@ -111,7 +111,7 @@ static int keep_suns(view_target *t, const char *path, const table *suns) {
 /* Makes directions of the angles that keep_suns left in their place. */
 static int aim_at_suns(view_target *t, const char *path, size_t rows) {
   float *directions = malloc((size_t)t->columns * 3 * sizeof *directions);
-  if (!directions) return no_room();
+  if (!directions) return no_space();
   const slab_status status = slab_sun_directions(t->directions, t->directions + rows, t->columns, directions);
   free(t->directions);
   t->directions = directions;
@@ -125,7 +125,7 @@ static int read_suns(view_target *t, const char *path, const table *suns) {
     complain("%s: %zu suns are more than %d", path, suns->rows, INT32_MAX);
     return EXIT_FAILED;
   }
-  int code = make_room(t, (uint32_t)suns->rows + (suns->rows == 0), true);
+  int code = make_space(t, (uint32_t)suns->rows + (suns->rows == 0), true);
   if (code == EXIT_DONE) code = keep_suns(t, path, suns);
   return code == EXIT_DONE ? aim_at_suns(t, path, suns->rows) : code;
 }
@@ -149,7 +149,7 @@ static int split_points(view_target *t, const table *rows) {
   t->directions = malloc(rows->rows * 3 * sizeof *t->directions);
   t->normals = normals ? malloc(rows->rows * 3 * sizeof *t->normals) : NULL;
   t->wide = rows->wide ? malloc(rows->rows * 3 * sizeof *t->wide) : NULL;
-  if (!t->places || !t->directions || (normals && !t->normals) || (rows->wide && !t->wide)) return no_room();
+  if (!t->places || !t->directions || (normals && !t->normals) || (rows->wide && !t->wide)) return no_space();
   for (size_t i = 0; i < rows->rows; i++) {
     const float *row = rows->values + i * rows->columns;
     memcpy(t->places + 3 * i, row, 3 * sizeof *row);

@@ -108,7 +108,7 @@ static int flush(block *b) {
   return failed ? -1 : 0;
 }
 
-/* Room for one more row; NULL with the error printed. */
+/* Space for one more row; NULL with the error printed. */
 static unsigned char *next_row(block *b) {
   if (b->filled + ROW_MAX > BLOCK_BYTES && flush(b)) return NULL;
   unsigned char *place = b->bytes + b->filled;

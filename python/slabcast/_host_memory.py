@@ -54,7 +54,7 @@ def empty(shape: _Shape, dtype: DTypeLike = np.float32, *, device: Any = None) -
 
 
 def empty_rays(shape: _Shape, *, device: Any = None) -> NDArray[np.float32]:
-    """Room for rays, (..., 8) float32, as empty() gives it.
+    """Space for rays, (..., 8) float32, as empty() gives it.
 
     Args:
         shape: how many rays, or the shape before the last axis.

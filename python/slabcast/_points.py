@@ -13,7 +13,7 @@ from ._arrays import DOUBLE, Space, double_array, float_array, is_wide, shaped
 from ._host_memory import place_of
 from ._library import POINT_QUERIES, Handle, InvalidArgument, index_of, library, must, word
 from ._options import Array, is_of_rays, masks_of, worlds_of
-from ._rays import no_room
+from ._rays import no_space
 from ._records import CLOSEST_POINT, CLOSEST_POINT64
 from ._results import CheckReport, records
 from ._values import FLOAT, host_array
@@ -116,7 +116,7 @@ def _room(query: str, points: Points, dtype: np.dtype[Any]) -> NDArray[Any]:
     try:
         return np.empty(points.shape, dtype) if dtype.names is None else records(points.shape, dtype)
     except (MemoryError, ValueError):
-        raise no_room(f"the results of {query}", points.size) from None
+        raise no_space(f"the results of {query}", points.size) from None
 
 
 def check(query: PointQuery, scene: Handle, points: Points, results: Any) -> CheckReport:

@@ -30,8 +30,8 @@ from ._values import FLOAT, host_array
 BLOCK = 1 << 17
 
 
-def no_room(of: str, n: int) -> OutOfMemory:
-    return OutOfMemory(f"there is no room for {of} of {n:,} rays: cast some of them at a time")
+def no_space(of: str, n: int) -> OutOfMemory:
+    return OutOfMemory(f"there is no space for {of} of {n:,} rays: cast some of them at a time")
 
 
 class Rays:
@@ -107,7 +107,7 @@ class Rays:
             try:
                 out = np.empty((*self.shape, 8), self.dtype)
             except (MemoryError, ValueError):
-                raise no_room("the origins and directions", self.size) from None
+                raise no_space("the origins and directions", self.size) from None
             if len(self._parts) == 1:
                 tell_copy("rays", out.nbytes, why_copied(self._given[0], self.dtype))
             else:
@@ -130,7 +130,7 @@ class Rays:
             inner -= 1
         axis, each = inner - 1, math.prod(self.shape[inner:])
         step = max(1, BLOCK // each)
-        room = np.empty((step, *self.shape[inner:], 8), self.dtype)
+        space = np.empty((step, *self.shape[inner:], 8), self.dtype)
         spread: list[Any] = [
             array if type(array) is float else np.broadcast_to(array, (*self.shape, width) if width else self.shape)
             for (_, _, width), array in zip(self._parts, self._arrays)
@@ -140,8 +140,8 @@ class Rays:
             for begin in range(0, self.shape[axis], step):
                 index = (*outer, slice(begin, begin + step))
                 count = min(step, self.shape[axis] - begin)
-                self._put([a if type(a) is float else a[index] for a in spread], room[:count])
-                yield done, room[:count].reshape(-1, 8)
+                self._put([a if type(a) is float else a[index] for a in spread], space[:count])
+                yield done, space[:count].reshape(-1, 8)
                 done += count * each
         self._tell_losses()
 

@@ -36,7 +36,7 @@ _RECORDS = {
 
 
 def records(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Records:
-    """Room for results whose fields are attributes as well. Its dtype equals the given one."""
+    """Space for results whose fields are attributes as well. Its dtype equals the given one."""
     return np.ndarray.__new__(np.recarray, shape, _RECORDS[dtype])
 
 

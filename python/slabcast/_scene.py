@@ -58,7 +58,7 @@ from ._options import (
 )
 from ._points import PointQuery, Points, ask, check, point_array
 from ._program import KernelQuery, Program
-from ._rays import Rays, no_room
+from ._rays import Rays, no_space
 from ._records import HIT, HIT64, INTERVAL, INTERVAL64, PATH, SHORT_HIT, SHORT_HIT64
 from ._results import INVALID, CheckReport, Hits, SceneInfo, records
 from ._sets import RaySet, source_of
@@ -84,15 +84,15 @@ _DOUBLES = {"closest": HIT64, "nearest": SHORT_HIT64, "distance": DOUBLE, "inter
 _SLAB_CAPACITY = 3
 # Casts of more rays can be interrupted; fewer end before anyone can. Checks always can.
 _QUICK = 4096
-# Lines that contains() asks at most whether a mesh is closed: a thirtieth of the time of 100,000 points.
+# Places at which contains() tests at most whether a mesh is closed: a thirtieth of the time of 100,000 points.
 _LINES = 4096
-# Hits that all() makes room for at first, at most: memory that is not written takes no room.
-_ROOM = 1 << 25
+# Hits that all() makes space for at first, at most: memory that is not written takes no space.
+_SPACE = 1 << 25
 
 
 def _address(array: Any) -> int:
-    """Where an array lies. ctypes tells it in a third of NumPy's time, which a call of one ray feels, unless the array
-    is read-only, empty or has gaps."""
+    """Where an array lies. ctypes finds that in a third of NumPy's time, which matters to a call of one ray. NumPy has
+    to where the array is read-only, empty or has gaps."""
     try:
         return addressof(c_char.from_buffer(array))
     except (TypeError, ValueError):
@@ -142,7 +142,7 @@ class Scene(Life):
     instead of MISS. is_hit(hits) is true for rays that hit something.
     """
 
-    _hits_per_ray = 8.0  # that all() makes room for; it grows
+    _hits_per_ray = 8.0  # that all() makes space for; it grows
 
     def __init__(
         self,
@@ -282,7 +282,7 @@ class Scene(Life):
     ) -> int:
         """Adds oriented boxes, and returns the id of the geometry.
 
-        Axes are told in one of three ways, and are orthonormal within 1e-5; boxes with others are refused by index.
+        Axes are given in one of three ways, and are orthonormal within 1e-5; boxes with others are refused by index.
 
         Args:
             centers: (..., 3); none with poses.
@@ -442,7 +442,7 @@ class Scene(Life):
         poses: Array = None,
         first: Optional[int] = None,
     ) -> None:
-        """Replaces the oriented boxes of a geometry by as many others, told as in add_obbs; first: as in
+        """Replaces the oriented boxes of a geometry by as many others, given as in add_obbs; first: as in
         update_boxes."""
         rows = obb_rows(centers, half_sizes, axes, rotation, poses, self._space)
         self._update_rows("obbs", geometry, rows, first)
@@ -583,8 +583,8 @@ class Scene(Life):
         given = self._given(scene, rays, directions, t_min, t_max, named)
         n = given.size
         each = min(self._hits_per_ray, word("max_hits", max_hits) or np.inf)
-        room = min(int(n * each) + 64, max(_ROOM, n))
-        status, required, listed = self._list(scene, given, room, named, max_hits)
+        space = min(int(n * each) + 64, max(_SPACE, n))
+        status, required, listed = self._list(scene, given, space, named, max_hits)
         while status == _SLAB_CAPACITY:  # once, unless another thread commits more meanwhile
             self._hits_per_ray = max(self._hits_per_ray, 1.125 * required / n)
             status, required, listed = self._list(scene, given, required, named, max_hits)
@@ -593,14 +593,14 @@ class Scene(Life):
         return listed
 
     def _list(
-        self, scene: Handle, given: Union[Rays, RaySet], room: int, options: Options, max_hits: int
+        self, scene: Handle, given: Union[Rays, RaySet], space: int, options: Options, max_hits: int
     ) -> tuple[int, int, Hits]:
-        """Lists hits where there is room for them: the status, how many there are, and the offsets and hits."""
+        """Lists hits where there is space for them: the status, how many there are, and the offsets and hits."""
         try:
-            offsets, hits = np.zeros(given.size + 1, np.uint64), records((room,), HIT64 if _is_double(given) else HIT)
+            offsets, hits = np.zeros(given.size + 1, np.uint64), records((space,), HIT64 if _is_double(given) else HIT)
         except (MemoryError, ValueError):
-            raise no_room(f"{room:,} hits", given.size) from None
-        results = _structs.Results(_address(hits), 0, offsets.ctypes.data_as(POINTER(c_uint64)), room)
+            raise no_space(f"{space:,} hits", given.size) from None
+        results = _structs.Results(_address(hits), 0, offsets.ctypes.data_as(POINTER(c_uint64)), space)
         status = self._cast_any(scene, "all", given, results, options, max_hits)
         return status, results.required, Hits(offsets, hits)
 
@@ -720,7 +720,7 @@ class Scene(Life):
         Triangles without area are found as well. Answers have the same bits on every device.
 
         Args:
-            points: (..., 3). float64 is asked as it is where the scene's origin is not 0, and results are of
+            points: (..., 3). float64 is taken as it is where the scene's origin is not 0, and results are of
                 CLOSEST_POINT64, with places in float64; elsewhere it is rounded.
             radius: what is farther is not found; None: no limit. One number, or an array that is broadcast to (...).
             mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or a mask for each point.
@@ -795,9 +795,9 @@ class Scene(Life):
         """Generalized winding numbers, also of meshes that are open or broken: (...) float32.
 
         It is winding() where every mesh is closed. Else each edge at which a mesh ends adds a term, and the number is
-        near 1 inside, near 0 outside, and a fraction by a hole. `> 0.5` is the usual test for inside. Off by 1e-5 at
-        most, but right beside such an edge. The first call after a commit looks for those edges. Instances of open
-        meshes are refused."""
+        near 1 inside, near 0 outside, and a fraction by a hole. `> 0.5` is the usual test for inside. Its error is at
+        most 1e-5, except right beside such an edge. The first call after a commit looks for those edges. Instances of
+        open meshes are refused."""
         return self._ask("winding_number", points, None, mask, world, progress, out)  # type: ignore[no-any-return]
 
     def signed_distance(
@@ -811,7 +811,7 @@ class Scene(Life):
         out: Optional[NDArray[Any]] = None,
     ) -> NDArray[np.float32]:
         """closest_distance(), and negative where winding() is not 0, which is inside of meshes or of solids: (...)
-        float32. Beyond the radius it is inf outside and -inf inside. Each point is asked twice, and progress is told of
+        float32. Beyond the radius it is inf outside and -inf inside. Each point is queried twice, and progress counts
         both."""
         return self._ask("signed_distance", points, radius, mask, world, progress, out)  # type: ignore[no-any-return]
 
@@ -865,9 +865,11 @@ class Scene(Life):
         Faces of one mesh face one way; where they do not, parity is right. Points on a surface of a mesh may be either.
         Nothing lies inside where there is nothing: an empty scene or mesh, or none that the mask sees.
 
-        Below closed meshes the winding number is 0. That is asked below 4096 of the points, or below all of fewer, and
-        on 4096 lines through each model of instances: where it is not, InvalidState names the point. A hole that none
-        of them meets stays unseen, and changes the answer of few points or of none."""
+        To find an open mesh, contains() moves points down to below all geometry, and computes their winding numbers
+        there. These are 0 where meshes are closed ("parity" takes any even number); else InvalidState names the point.
+        It moves every point, or of more than 4,096 at most so many. For each model of instances it takes 4,096 points
+        below the model. A hole that lies above none of these stays unseen, and changes the answer of few points or of
+        none."""
         if mode not in ("union", "parity"):
             raise InvalidArgument(f"mode is {mode!r}, and is one of 'union', 'parity'")
         scene = self._committed()
@@ -882,8 +884,8 @@ class Scene(Life):
     def _refuse_open(
         self, points: Optional[NDArray[np.float32]], mode: str, mask: int, worlds: Optional[NDArray[np.uint32]] = None
     ) -> None:
-        """Refuses triangles that are no closed mesh, as far as lines through some of the points tell. None: those of a
-        model, by lines all over its bounds."""
+        """Refuses triangles that are no closed mesh, as far as winding numbers below some of the points show. None:
+        those of a model, below places all over its bounds."""
         info = _stats(self._committed())
         lowest = FLOAT.type(_ends_of(info)[0, 2])
         if not info.triangles or not np.isfinite(lowest):
@@ -1155,7 +1157,7 @@ class Scene(Life):
         return SceneInfo(**{**values, "lower": lower, "upper": upper, "origin": tuple(stats.origin)})
 
     def paths(self, hits: Array) -> Records:
-        """Says in which instances hits stand: (...) of PATH for hits of (...), or for the ids of their geometries.
+        """Returns in which instances hits lie: (...) of PATH for hits of (...), or for the ids of their geometries.
 
         levels is how many instances are in each other there, 0 for the scene's own geometry. For each of them, the
         scene's own first, instances is the id that add_instances returned, and index is the number of the instance
@@ -1304,7 +1306,7 @@ def _room(query: str, given: Union[Rays, RaySet], dtype: np.dtype[Any]) -> NDArr
     try:
         return np.empty(given.shape, dtype) if dtype.names is None else records(given.shape, dtype)
     except (MemoryError, ValueError):
-        raise no_room(f"the results of {query}", given.size) from None
+        raise no_space(f"the results of {query}", given.size) from None
 
 
 def _range(scene: Handle) -> NDArray[np.float64]:

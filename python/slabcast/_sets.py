@@ -16,7 +16,7 @@ from ._device import open_context
 from ._geometry import transform_rows
 from ._library import InvalidArgument, library, must
 from ._options import Array
-from ._rays import no_room
+from ._rays import no_space
 from ._values import FLOAT, at, host_array
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ class RaySet:
         try:
             rays = np.empty((*self.shape, 8), FLOAT)
         except (MemoryError, ValueError):
-            raise no_room("the array", self.size) from None
+            raise no_space("the array", self.size) from None
         if scene is not None:
             scene._open()
         context = open_context("cpu", 0, "auto", "default") if scene is None else scene._context

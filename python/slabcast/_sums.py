@@ -13,7 +13,7 @@ from . import _structs
 from ._arrays import WORD, float_array
 from ._library import InvalidArgument, word
 from ._options import Array
-from ._rays import Rays, no_room
+from ._rays import Rays, no_space
 from ._records import SUM
 from ._sets import RaySet, Shape
 from ._values import FLOAT, at
@@ -59,12 +59,12 @@ class Rows:
         self.size = given.size
         self.columns = word("the number of rays of a row", math.prod(self.within))
 
-    def room(self, tail: Shape, dtype: np.dtype[Any], empty: Any = 0) -> NDArray[Any]:
-        """Room for results of rows. empty: what those are that have no rays."""
+    def space(self, tail: Shape, dtype: np.dtype[Any], empty: Any = 0) -> NDArray[Any]:
+        """Space for results of rows. empty: what those are that have no rays."""
         try:
             made = np.empty((*self.shape, *tail), dtype)
         except (MemoryError, ValueError):
-            raise no_room("the sums of rows", self.size) from None
+            raise no_space("the sums of rows", self.size) from None
         if not self.size:
             made[...] = empty
         return made
@@ -75,7 +75,7 @@ class Rows:
 
 def sums(rows: Rows, cast: Cast, query: SumQuery, weights: Array) -> Sums:
     nothing = np.inf if query == "distance" else np.nan
-    made = rows.room((), SUM, (0, 0, 0, 0, nothing, nothing))
+    made = rows.space((), SUM, (0, 0, 0, 0, nothing, nothing))
     table = None if weights is None else _weights_of(weights, rows.within)
     cast(query, rows.results("sums", made, weights=None if table is None else table.ctypes.data))
     return Sums(*(made[name] for name in Sums._fields))
@@ -86,13 +86,13 @@ def histogram(rows: Rows, cast: Cast, bins: int, ends: Sequence[float]) -> NDArr
     bins = word("bins", bins)
     if not 1 <= bins <= _MOST_BINS:
         raise InvalidArgument(f"bins is {bins}; what is taken is 1 to {_MOST_BINS}")
-    made = rows.room((bins,), WORD)
+    made = rows.space((bins,), WORD)
     cast("distance", rows.results("histogram", made, bins=bins, t_from=begin, t_to=end))
     return made
 
 
 def sees(rows: Rows, cast: Cast, packed: bool) -> NDArray[Any]:
-    words = rows.room((-(-rows.columns // 32),), WORD)
+    words = rows.space((-(-rows.columns // 32),), WORD)
     cast("any", rows.results("bits", words))
     if packed:
         return words

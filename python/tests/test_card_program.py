@@ -102,7 +102,7 @@ def hidden_by(scene, points):
     return hidden
 
 
-def room(driver, n=N, dtype="u1", **named):
+def space(driver, n=N, dtype="u1", **named):
     return cards.ByInterface(driver, np.full(n, 7, dtype), **named)
 
 
@@ -127,12 +127,12 @@ def test_numbers_and_local_sizes(driver, host, shared, stream):
     near, rays = shared[1].kernel("near"), RAYS.copy()
     given = cards.ByInterface(driver, RAYS, stream=stream)
     for most, local in ((0.25, None), (1.0, (1,)), (1.5, (200,)), (np.inf, (600,))):
-        out = room(driver, stream=stream)
+        out = space(driver, stream=stream)
         got = read(driver, out, near(None, (N,), given, np.float32(most), out, local_size=local))
         rays[:, 7] = most
         assert got.tobytes() == host.any(rays).view("u1").tobytes(), most
         for other in (ctypes.c_float(most), np.array(most, "f4")):
-            out = room(driver, stream=stream)
+            out = space(driver, stream=stream)
             assert read(driver, out, near(None, (N,), given, other, out)).tobytes() == got.tobytes()
 
 
@@ -149,7 +149,7 @@ def test_structs(driver, host, shared, stream):
         ((0, 2, 0, 1, NONE, 0), {"cull": "front"}),
         ((0, 0, 1, 0, (skip.primitive, skip.geometry), 0), {"edges": "closed", "skip": skip}),
     ):
-        out = room(driver, stream=stream)
+        out = space(driver, stream=stream)
         done = seen(None, (N,), given, np.array(options, OPTIONS), np.bool_(False), out)
         got = read(driver, out, done)
         assert got.tobytes() == host.any(rays, **named).tobytes(), named
@@ -174,7 +174,7 @@ def test_results_of_casts_are_arguments_and_outputs(driver, host, shared, stream
 @pytest.mark.parametrize("split", [False, True])
 def test_each_work_item_runs_once(driver, shared, whole, split):
     local = tuple(2 if n % 2 == 0 and n else 1 for n in whole) if split else None
-    out = room(driver, max(int(np.prod(whole)), 1), "u4")
+    out = space(driver, max(int(np.prod(whole)), 1), "u4")
     out.memory.array[:] = 0
     shared[1].kernel("places")(None, whole, out, None, local_size=local).wait()
     x, y, z = np.meshgrid(*(np.arange(n) for n in (*whole, 1, 1)[:3]), indexing="ij")
@@ -226,7 +226,7 @@ def test_streams_that_are_asked_for(driver, host, shared, stream, monkeypatch):
         (_CudaStream(other), other),
     ):
         given = cards.ByInterface(driver, points, stream=stream, late=True)
-        out = room(driver, stream=stream)
+        out = space(driver, stream=stream)
         sky(queue, (N,), given, out)
         del given
         assert streams.pop() == expected
@@ -242,7 +242,7 @@ def test_arrays_of_several_streams(driver, host, shared):
     streams = [driver.stream() for _ in range(2)]
     for kind in (cards.ByDLPack, cards.ByInterface):
         given = kind(driver, points, stream=streams[0], late=True)
-        out = room(driver, stream=streams[1], late=True)
+        out = space(driver, stream=streams[1], late=True)
         sky(None, (N,), given, out)
         driver.finish(streams[1])
         assert out.memory.array.tobytes() == hidden_by(host, points).tobytes()
@@ -254,7 +254,7 @@ def test_arrays_of_several_streams(driver, host, shared):
 def test_events_come_first(driver, host, shared, stream):
     near, sky, points = shared[1].kernel("near"), shared[1].kernel("sky"), points_of(4)
     other = driver.stream()
-    arrays = cards.ByInterface(driver, points, stream=stream, late=True), cards.ByInterface(driver, RAYS), room(driver)
+    arrays = cards.ByInterface(driver, points, stream=stream, late=True), cards.ByInterface(driver, RAYS), space(driver)
     given, rays, out = (np.uint64(array.address) for array in arrays)  # of which nobody knows a stream
     for first, then, expected in (
         ((near, rays, np.float32(0.5)), (sky, given), hidden_by(host, points)),
@@ -270,7 +270,7 @@ def test_events_come_first(driver, host, shared, stream):
 
 def test_arguments_are_kept_until_the_launch_has_ended(driver, host, shared, stream):
     sky, points = shared[1].kernel("sky"), points_of(5)
-    out = room(driver, stream=stream)
+    out = space(driver, stream=stream)
     for kind in (cards.ByDLPack, cards.ByInterface):
         out.memory.array[:] = 7
         done = sky(None, (N,), kind(driver, points, stream=stream, late=True), out)
@@ -282,7 +282,7 @@ def test_nothing_waits_in_a_launch(driver, shared, stream, monkeypatch):
     sky, given = shared[1].kernel("sky"), cards.ByInterface(driver, points_of(6), stream=stream)
     for name in ("cuStreamSynchronize", "cuEventSynchronize", "cuMemcpyDtoHAsync_v2"):
         monkeypatch.setattr(slabcast._cuda._driver, name, None)
-    sky(None, (N,), given, room(driver, stream=stream))
+    sky(None, (N,), given, space(driver, stream=stream))
     monkeypatch.undo()
 
 
@@ -308,7 +308,7 @@ def test_threads_launch_kernels_of_one_program(driver, host, shared):
         sky = shared[1].kernel("sky") if k % 2 else kernels[0]
         given = cards.ByInterface(driver, points[k], stream=cards.LEGACY)
         for _ in range(20):
-            out = room(driver, stream=cards.LEGACY)
+            out = space(driver, stream=cards.LEGACY)
             try:
                 if read(driver, out, sky(None, (N,), given, out)).tobytes() != expected[k]:
                     wrong.append(k)
@@ -345,7 +345,7 @@ def test_a_kernel_keeps_to_its_commit_until_it_is_bound_again(driver, stream):
     given, before = cards.ByInterface(driver, points, stream=stream), hidden_by(scene, points)
 
     def hidden():
-        out = room(driver, stream=stream)
+        out = space(driver, stream=stream)
         return read(driver, out, sky(None, (N,), given, out)).tobytes()
 
     for shift in (0.5, 1.0):
@@ -364,7 +364,7 @@ def test_a_kernel_keeps_to_its_commit_until_it_is_bound_again(driver, stream):
 
 def test_a_program_serves_other_scenes_that_are_like_its_own(driver, shared, stream):
     other, points = scene_of("cuda", 0.6), points_of(9)
-    given, out = cards.ByInterface(driver, points, stream=stream), room(driver, stream=stream)
+    given, out = cards.ByInterface(driver, points, stream=stream), space(driver, stream=stream)
     first, second = shared[1].kernel("sky"), shared[1].kernel("sky", other)
     assert read(driver, out, second(None, (N,), given, out)).tobytes() == hidden_by(other, points).tobytes()
     with pytest.raises(slabcast.InvalidState, match=r"another kernel sky .* bound since.*after bind\(\)"):
@@ -379,7 +379,7 @@ def test_a_program_serves_other_scenes_that_are_like_its_own(driver, shared, str
 
 def test_launches_have_ended_before_what_they_are_bound_to_goes(driver, stream):
     scene, points = scene_of("cuda"), points_of(2)
-    given, out = cards.ByInterface(driver, points, stream=stream, late=True), room(driver, stream=stream)
+    given, out = cards.ByInterface(driver, points, stream=stream, late=True), space(driver, stream=stream)
     expected = hidden_by(scene, points).tobytes()
     program = scene.program(SOURCE)
     sky = program.kernel("sky")
@@ -400,7 +400,7 @@ def test_a_program_that_goes_with_a_launch_in_flight(driver, stream, monkeypatch
     monkeypatch.setattr(
         slabcast._program.library, "slab_program_destroy", lambda program: gone.append(destroy(program))
     )
-    expected, out = hidden_by(scene, points).tobytes(), room(driver, stream=stream)
+    expected, out = hidden_by(scene, points).tobytes(), space(driver, stream=stream)
     done = scene.program(SOURCE).kernel("sky")(
         None, (N,), cards.ByInterface(driver, points, stream=stream, late=True), out
     )
@@ -431,12 +431,12 @@ def test_each_card_has_its_own(driver, host, shared):
     scene, points, stream = scene_of("cuda:1"), points_of(4), driver.stream(1)
     program = scene.program(SOURCE)
     assert program.context == driver.contexts[1].value != shared[1].context == driver.contexts[0].value
-    sky, out = program.kernel("sky"), room(driver, card=1, stream=stream)
+    sky, out = program.kernel("sky"), space(driver, card=1, stream=stream)
     given = cards.ByInterface(driver, points, card=1, stream=stream, late=True)
     done = sky(None, (N,), given, out)
     assert read(driver, out, done).tobytes() == hidden_by(host, points).tobytes()
     with pytest.raises(slabcast.InvalidArgument, match="argument 1 of sky lies on cuda:0, and the scene on cuda:1"):
-        sky(None, (N,), given, room(driver))
+        sky(None, (N,), given, space(driver))
     with pytest.raises(slabcast.InvalidArgument, match="argument 0 of sky lies on cuda:0, and the scene on cuda:1"):
         sky(None, (N,), cards.ByDLPack(driver, points), out)
     with pytest.raises(slabcast.InvalidArgument, match="queue, or .* is of another card or context"):
@@ -482,7 +482,7 @@ class _Strange:
 
 def test_arguments_that_a_kernel_cannot_take_are_refused(driver, shared):
     near = shared[1].kernel("near")
-    rays, out, one = cards.ByDLPack(driver, RAYS), room(driver), np.float32(1)
+    rays, out, one = cards.ByDLPack(driver, RAYS), space(driver), np.float32(1)
     apart = cards.of(cards.ByDLPack(driver, RAYS), shape=(N, 4), strides=(8, 1))
     gone = cards.Memory(driver, RAYS)
     freed = cards.of(cards.ByInterface(driver, RAYS), data=(gone.address, False))
@@ -508,7 +508,7 @@ def test_arguments_that_a_kernel_cannot_take_are_refused(driver, shared):
 
 
 def test_sizes_and_queues_that_are_refused(driver, shared):
-    places, out = shared[1].kernel("places"), room(driver, 4, "u4")
+    places, out = shared[1].kernel("places"), space(driver, 4, "u4")
     for queue, sizes, named, message in (
         (None, 600, {}, "global_size is 600; what is taken are 1 to 3 whole numbers from 0 on"),
         (None, (), {}, "global_size is ()"),
@@ -538,11 +538,11 @@ def test_sizes_and_queues_that_are_refused(driver, shared):
 def test_a_driver_that_tells_no_sizes_reads_zeros_beyond_what_is_given(driver, host, shared, stream, monkeypatch):
     monkeypatch.setattr(slabcast._cuda, "parameter_sizes", lambda card, function: None)
     near, given = shared[1].kernel("near"), cards.ByInterface(driver, RAYS, stream=stream)
-    out, rays = room(driver, stream=stream), RAYS.copy()
+    out, rays = space(driver, stream=stream), RAYS.copy()
     assert read(driver, out, near(None, (N,), given, np.float32(0.5), out)).any()
     rays[:, 7] = 0.5
     assert out.memory.array.tobytes() == host.any(rays).view("u1").tobytes()
-    hits = room(driver, 8, "u4")
+    hits = space(driver, 8, "u4")
     hits.memory.array[:] = 0
     shared[1].kernel("places")(None, (8,), hits).wait()
     assert (hits.memory.array == 1 + np.arange(8)).all()
@@ -553,7 +553,7 @@ def test_each_call_of_the_driver_that_fails_is_told(driver, host, shared):
     fail.argtypes = ctypes.c_ulong, ctypes.c_int
     expected = hidden_by(host, points).tobytes()
     for later in range(1, 200):
-        given, out, got = cards.ByDLPack(driver, points), room(driver), None
+        given, out, got = cards.ByDLPack(driver, points), space(driver), None
         given.stream = cards.LEGACY
         fail(later, 2 if later % 2 else 719)
         try:

@@ -105,7 +105,7 @@ def test_all_flattens_the_leading_shape(scene, rays, shape):
     assert (offsets == whole.offsets).all() and hits.tobytes() == whole.hits.tobytes()
 
 
-def test_all_finds_room_for_many_hits():
+def test_all_finds_space_for_many_hits():
     scene = slabcast.Scene("cpu")
     scene.add_boxes([[0, 0, k] for k in range(200)], [[1, 1, k + 0.5] for k in range(200)])
     rays = np.tile(np.array([0.5, 0.5, -1, 0, 0, 0, 1, np.inf], np.float32), (300, 1))

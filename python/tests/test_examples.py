@@ -154,9 +154,9 @@ def test_far_sight_ends_at_the_horizon(tmp_path):
             corner(0, 0) + u * (corner(1, 0) - corner(0, 0)) + v * (corner(1, 1) - corner(1, 0)),
             corner(0, 0) + v * (corner(0, 1) - corner(0, 0)) + u * (corner(1, 1) - corner(0, 1)),
         )
-        room = (eye + (top - eye) * along - ground).min()
-        if abs(room) > 0.5:
-            assert results["map_hidden"][i * 201 + j] == (room < 0)
+        space = (eye + (top - eye) * along - ground).min()
+        if abs(space) > 0.5:
+            assert results["map_hidden"][i * 201 + j] == (space < 0)
 
 
 def test_lidar_sees_what_brute_force_hits(tmp_path):

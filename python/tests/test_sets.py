@@ -87,13 +87,13 @@ def test_options_apply(scene, name):
     assert not (scene.nearest(rays, after=hits) == hits)[slabcast.is_hit(hits)].any()
 
 
-def test_results_go_where_the_caller_has_room(scene, name):
+def test_results_go_where_the_caller_has_space(scene, name):
     rays = SETS[name]
-    room = np.empty(rays.shape, slabcast.HIT)
-    assert scene.closest(rays, out=room) is room
-    assert room.tobytes() == scene.closest(rays).tobytes()
+    space = np.empty(rays.shape, slabcast.HIT)
+    assert scene.closest(rays, out=space) is space
+    assert space.tobytes() == scene.closest(rays).tobytes()
     with pytest.raises(slabcast.InvalidArgument, match="out is"):
-        scene.closest(rays, out=room.ravel()[1:])
+        scene.closest(rays, out=space.ravel()[1:])
 
 
 def test_a_cast_of_many_tells_its_progress_and_ends():

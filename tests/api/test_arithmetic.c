@@ -158,7 +158,7 @@ static slab_scene *fill_scene(const mode *m, const world *w, slab_context *conte
 
 static void pack(const mode *m, const slab_scene *scene, slab_context *context, int tree, outcome *o) {
   OK_IN_MODE(slab_scene_pack(scene, NULL, 0, &o->packed_size[tree]));
-  o->packed[tree] = harness_room(o->packed_size[tree]);
+  o->packed[tree] = harness_space(o->packed_size[tree]);
   memset(o->packed[tree], 0, o->packed_size[tree]);
   OK_IN_MODE(slab_scene_pack(scene, o->packed[tree], o->packed_size[tree], &o->packed_size[tree]));
   slab_scene *again = NULL;
@@ -320,21 +320,21 @@ static void casts_and_their_progress_in_each_mode(void **state) {
   assert_ok(slab_scene_commit(scene, NULL));
   assert_ok(slab_closest(scene, w->rays, RAYS, want, NULL));
   assert_ok(slab_all(scene, w->rays, RAYS, want_offsets, NULL, 0, NULL, NULL));
-  const uint64_t room = want_offsets[RAYS] + 1;
-  slab_hit *all = harness_room(room * sizeof *all), *want_all = harness_room(room * sizeof *all);
-  assert_ok(slab_all(scene, w->rays, RAYS, want_offsets, want_all, room, NULL, NULL));
+  const uint64_t space = want_offsets[RAYS] + 1;
+  slab_hit *all = harness_space(space * sizeof *all), *want_all = harness_space(space * sizeof *all);
+  assert_ok(slab_all(scene, w->rays, RAYS, want_offsets, want_all, space, NULL, NULL));
   for (size_t i = 0; i < mode_count; i++) {
     const mode *m = &modes[i];
     witness seen = {.mode = m};
     const slab_cast_options options = {.progress = note_mode, .user = &seen};
     OK_IN_MODE(slab_closest(scene, w->rays, RAYS, hits, &options));
     OK_IN_MODE(slab_check(scene, SLAB_CLOSEST, w->rays, RAYS, hits, NULL, &options, &report));
-    OK_IN_MODE(slab_all(scene, w->rays, RAYS, offsets, all, room, NULL, &options));
+    OK_IN_MODE(slab_all(scene, w->rays, RAYS, offsets, all, space, NULL, &options));
     assert_true(seen.calls >= 3); /* at least one for each call */
     assert_int_equal(seen.kept, seen.calls);
     assert_same_bits(hits, want, RAYS, sizeof *hits);
     assert_same_bits(offsets, want_offsets, RAYS + 1, sizeof *offsets);
-    assert_same_bits(all, want_all, (size_t)(room - 1), sizeof *all);
+    assert_same_bits(all, want_all, (size_t)(space - 1), sizeof *all);
   }
   free(want_all);
   free(all);

@@ -254,7 +254,7 @@ static void all_of(slab_scene *scene, const slab_ray *rays, size_t n, const slab
 
 static void assert_same_casts(slab_scene *one, slab_scene *other, const slab_ray *rays, size_t n,
                               const slab_cast_options *options) {
-  unsigned char *a = harness_room(n * sizeof(slab_hit)), *b = harness_room(n * sizeof(slab_hit));
+  unsigned char *a = harness_space(n * sizeof(slab_hit)), *b = harness_space(n * sizeof(slab_hit));
   for (int q = 0; q < EACH_QUERY_COUNT; q++) {
     memset(a, 0x11, n * sizeof(slab_hit));
     memset(b, 0xEE, n * sizeof(slab_hit));

@@ -241,8 +241,8 @@ static void stack_open(stack *s, int way, uint32_t launch) {
     soup[i] = (slab_triangle){{-2, -2, z}, {2, -2, z}, {0, 2, z}};
   }
   s->has_bvh = (way & 2) != 0;
-  s->hits = harness_room(STACK_HITS * sizeof *s->hits);
-  s->again = harness_room(STACK_HITS * sizeof *s->again);
+  s->hits = harness_space(STACK_HITS * sizeof *s->hits);
+  s->again = harness_space(STACK_HITS * sizeof *s->again);
   assert_ok(slab_context_create(&options, &s->context));
   assert_ok(slab_scene_create(s->context, &s->scene));
   assert_ok(slab_scene_add_mesh(s->scene, &(slab_mesh){soup[0].a, 3 * sizeof(float), 3 * STACK, NULL, STACK, NULL},
@@ -330,7 +330,7 @@ static void hits_that_do_not_fit_are_cast_again(void **state) {
 }
 
 /* The lists of these rays move, more than once, and those of their neighbours stay. Packets in a BVH log their hits
- * before they list them, which takes more of the room: some of their rays are cast again. */
+ * before they list them, which takes more of the space: some of their rays are cast again. */
 static void cast_few_that_have_many(stack *s) {
   for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to(i % 50 == 7 ? STACK / 2 : (int)(i % 3));
   for (int round = 0; round < 2; round++)

@@ -137,9 +137,9 @@ static void shape_that_a_scene_refuses_is_refused_by_index(void **state) {
 /* More pairs than one launch takes, and an odd count: indices continue across launches. */
 static void a_million_pairs_and_one_are_answered(void **state) {
   const uint32_t n = 1100001;
-  slab_sphere *spheres = harness_room(n * sizeof *spheres);
-  slab_ray *rays = harness_room(n * sizeof *rays);
-  slab_interval *intervals = harness_room(n * sizeof *intervals);
+  slab_sphere *spheres = harness_space(n * sizeof *spheres);
+  slab_ray *rays = harness_space(n * sizeof *rays);
+  slab_interval *intervals = harness_space(n * sizeof *intervals);
   for (uint32_t i = 0; i < n; i++) {
     spheres[i] = (slab_sphere){{0, 0, 0}, 1.0f + (float)(i % 7)};
     rays[i] = (slab_ray){{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
@@ -156,9 +156,9 @@ static void a_million_pairs_and_one_are_answered(void **state) {
 
 static void refusal_of_the_last_of_a_million_changes_nothing(void **state) {
   const uint32_t n = 1100001;
-  slab_sphere *spheres = harness_room(n * sizeof *spheres);
-  slab_ray *rays = harness_room(n * sizeof *rays);
-  slab_interval *intervals = harness_room(n * sizeof *intervals);
+  slab_sphere *spheres = harness_space(n * sizeof *spheres);
+  slab_ray *rays = harness_space(n * sizeof *rays);
+  slab_interval *intervals = harness_space(n * sizeof *intervals);
   memset(spheres, 0, n * sizeof *spheres);
   memset(intervals, UNTOUCHED, n * sizeof *intervals);
   for (uint32_t i = 0; i < n; i++) rays[i] = (slab_ray){{0, 0, 9}, 0, {0, 0, -1}, INFINITY};

@@ -376,7 +376,7 @@ typedef struct far_world {
 } far_world;
 
 static far_world *open_far(const char *test) {
-  far_world *w = harness_room(sizeof *w);
+  far_world *w = harness_space(sizeof *w);
   random_state random = harness_seeded(test);
   w->context = harness_context();
   assert_ok(far_scene_open(&w->scene, w->context, random_bits(&random), true));
@@ -422,7 +422,7 @@ static void flip_far(const far_world *w, slab_query query, const slab_source *so
   slab_results results = {.stride = query == SLAB_ALL ? 0 : stride, .offsets = query == SLAB_ALL ? offsets : NULL};
   if (query == SLAB_ALL) assert_ok(slab_cast(w->scene.far, query, source, &results, NULL));
   const size_t count = query == SLAB_ALL ? (size_t)results.required : source->n;
-  results.memory = bytes = harness_room(count * stride + 1);
+  results.memory = bytes = harness_space(count * stride + 1);
   results.capacity = query == SLAB_ALL ? count : 0;
   assert_true(count > 0);
   assert_ok(slab_cast(w->scene.far, query, source, &results, NULL));

@@ -489,8 +489,8 @@ static slab_status update_cl(slab_scene *scene, uint32_t geometry, slab_shape ki
   switch (kind) {
 #define UPDATE_ARRAY(names) slab_scene_update_##names##_cl(scene, geometry, at, n, wait_count, wait)
 #define UPDATE_MESH(names) slab_scene_update_mesh_cl(scene, geometry, &soup, wait_count, wait)
-#define UPDATE(shape, name, names, noun, rows, form, place, source) \
-  case shape:                                                       \
+#define UPDATE(shape, name, names, noun, floats, form, place, source) \
+  case shape:                                                         \
     return UPDATE_##source(names);
     SHAPES(UPDATE)
 #undef UPDATE

@@ -51,7 +51,7 @@ static void cast64(far_answers *a, slab_query query, slab_scene *scene, const sl
   assert_ok(slab_cast(scene, query, &source, &results, &options));
   harness_count(n);
   if (query != SLAB_ALL) return;
-  a->all = harness_room((size_t)results.required * sizeof *a->all + 1);
+  a->all = harness_space((size_t)results.required * sizeof *a->all + 1);
   results.memory = a->all;
   results.capacity = results.required;
   if (results.required > 0) assert_ok(slab_cast(scene, query, &source, &results, &options));
@@ -101,7 +101,7 @@ static void same_answers(const far_answers *far, const answers *near, size_t n) 
 static void compare(far_scene *f) {
   slab_ray near[RAYS];
   slab_ray64 far[RAYS];
-  far_answers *a = harness_room(sizeof *a);
+  far_answers *a = harness_space(sizeof *a);
   answers b = {0};
   far_scene_rays(f, RAYS, near, far);
   cast_all64(a, f->far, far, RAYS);
@@ -545,7 +545,7 @@ static void packed_scenes_keep_their_origin(void **state) {
   assert_ok(far_scene_commit(&f));
   size_t size;
   assert_ok(slab_scene_pack(f.far, NULL, 0, &size));
-  void *bytes = harness_room(size);
+  void *bytes = harness_space(size);
   assert_ok(slab_scene_pack(f.far, bytes, size, &size));
   slab_scene_destroy(f.far);
   assert_ok(slab_scene_unpack(context, bytes, size, &f.far));
@@ -656,7 +656,7 @@ static void after_takes_the_order(void **state) {
   add_kinds(&f, SHAPES);
   assert_ok(far_scene_commit(&f));
   far_scene_rays(&f, RAYS, near, far);
-  far_answers *a = harness_room(sizeof *a);
+  far_answers *a = harness_space(sizeof *a);
   cast64(a, SLAB_ALL, f.far, far, RAYS);
   slab_short_hit after[RAYS];
   for (int i = 0; i < RAYS; i++) after[i] = (slab_short_hit){-INFINITY, SLAB_MISS, SLAB_MISS};
@@ -676,7 +676,7 @@ static void after_takes_the_order(void **state) {
     }
   }
   assert_status(
-      slab_closest(f.far, near, RAYS, harness_room(RAYS * sizeof(slab_hit)), &(slab_cast_options){.after = after}),
+      slab_closest(f.far, near, RAYS, harness_space(RAYS * sizeof(slab_hit)), &(slab_cast_options){.after = after}),
       SLAB_UNSUPPORTED);
   free(a->all);
   free(a);
@@ -695,12 +695,12 @@ static void pictures_are_those_near_zero(void **state) {
   open_pair(&f, context, "pictures", true);
   for (int k = 0; k < 8; k++) assert_ok(far_scene_add(&f, SLAB_TRIANGLE, 60, NULL));
   assert_ok(far_scene_commit(&f));
-  slab_ray *near = harness_room(PICTURE * sizeof *near);
-  slab_ray64 *far = harness_room(PICTURE * sizeof *far);
-  slab_primitive_id *skip = harness_room(PICTURE * sizeof *skip);
-  uint32_t *masks = harness_room(PICTURE * sizeof *masks);
-  slab_hit *hits = harness_room(PICTURE * sizeof *hits);
-  slab_hit64 *hits64 = harness_room(PICTURE * sizeof *hits64);
+  slab_ray *near = harness_space(PICTURE * sizeof *near);
+  slab_ray64 *far = harness_space(PICTURE * sizeof *far);
+  slab_primitive_id *skip = harness_space(PICTURE * sizeof *skip);
+  uint32_t *masks = harness_space(PICTURE * sizeof *masks);
+  slab_hit *hits = harness_space(PICTURE * sizeof *hits);
+  slab_hit64 *hits64 = harness_space(PICTURE * sizeof *hits64);
   for (uint32_t i = 0; i < PICTURE; i++) {
     const float x = (float)(i % ROW) / 50.0f - 1.0f, y = (float)i / ROW / 33.0f - 1.0f;
     near[i] = (slab_ray){{0.5f, 0.25f, 100.0f}, 0.0f, {x, y, -2.0f}, INFINITY};

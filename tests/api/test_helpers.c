@@ -301,8 +301,8 @@ static void segments_are_those_of_their_points(void **state) {
   enum { MOST = 50001 };
   static const size_t counts[] = {0, 1, 2, 16383, 16385, MOST}, strides[] = {0, 12, 16, 40};
   random_state random = harness_seeded(__func__);
-  float *from = harness_room(10 * MOST * sizeof *from), *to = harness_room(10 * MOST * sizeof *to);
-  slab_ray *got = harness_room((MOST + 1) * sizeof *got);
+  float *from = harness_space(10 * MOST * sizeof *from), *to = harness_space(10 * MOST * sizeof *to);
+  slab_ray *got = harness_space((MOST + 1) * sizeof *got);
   for (size_t i = 0; i < 10 * MOST; i++) {
     from[i] = random_between(&random, -100.0f, 100.0f);
     to[i] = i % 97 == 0 ? INFINITY : random_between(&random, -1e-3f, 1e3f);

@@ -54,7 +54,7 @@ static void assert_casts_the_same(slab_scene *scene, slab_context *context, cons
                                                [SLAB_INTERVAL] = sizeof(slab_interval),
                                                [SLAB_NEAREST] = sizeof(slab_short_hit)};
   const size_t size = sizes[query];
-  unsigned char *want = harness_room(N * size), *got = take(context, N * size);
+  unsigned char *want = harness_space(N * size), *got = take(context, N * size);
   slab_ray *own = take(context, N * sizeof *own);
   slab_primitive_id *skip = take(context, N * sizeof *skip);
   memcpy(own, rays, N * sizeof *own);

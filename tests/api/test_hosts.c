@@ -46,7 +46,7 @@ typedef struct outcome {
 
 static void cast_everything(const slab_ray *rays, slab_layout layout, outcome *to) {
   const slab_box box = {{-4, -4, -4}, {4, 4, 4}};
-  slab_box *boxes = harness_room(N * sizeof *boxes);
+  slab_box *boxes = harness_space(N * sizeof *boxes);
   slab_context *context = open_as("0", layout);
   slab_scene *flat = mixed_fates_scene(context, 1), *tree = mixed_tree(context, SHAPES);
   for (int i = 0; i < N; i++) boxes[i] = box;
@@ -73,7 +73,7 @@ static void groups_are_as_large_as_the_kernel_allows(void **state) {
       {"kernel-group:64", SLAB_LAYOUT_WIDE, 64}, /* of pairs */
   };
   slab_ray *rays = mixed_rays(__func__, N);
-  outcome *want = harness_room(sizeof *want), *got = harness_room(sizeof *got);
+  outcome *want = harness_space(sizeof *want), *got = harness_space(sizeof *got);
   cast_everything(rays, SLAB_LAYOUT_COMPRESSED, want);
   assert_true(under.pretend_seen().most == 64);
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -384,8 +384,8 @@ static void packets_are_built_once_casts_have_taken_as_long(void **state) {
   (void)state;
   const slab_context_options options = {.device = "0", .lane_width = 16};
   slab_context *context = NULL;
-  slab_ray *rays = harness_room(COHERENT * sizeof *rays);
-  slab_hit *first = harness_room(COHERENT * sizeof *first), *later = harness_room(COHERENT * sizeof *later);
+  slab_ray *rays = harness_space(COHERENT * sizeof *rays);
+  slab_hit *first = harness_space(COHERENT * sizeof *first), *later = harness_space(COHERENT * sizeof *later);
   for (int i = 0; i < COHERENT; i++)
     rays[i] = (slab_ray){{0, 0, 9}, 0, {(float)(i % 64 - 32) / 64, (float)(i / 64 - 64) / 128, -1}, INFINITY};
   assert_ok(slab_context_create(&options, &context));
@@ -439,7 +439,7 @@ typedef struct refusal {
 /* Two such devices must give the results of one. Also checks how their programs were created. */
 static void assert_built(const char *as, const refusal *refused, unsigned sources, unsigned binaries) {
   slab_ray *rays = mixed_rays(as, N);
-  slab_hit *want = harness_room(N * sizeof *want), *got = harness_room(N * sizeof *got);
+  slab_hit *want = harness_space(N * sizeof *want), *got = harness_space(N * sizeof *got);
   slab_context *alone = open_as("0", SLAB_LAYOUT_DEFAULT);
   slab_scene *scene = mixed_tree(alone, SHAPES);
   assert_ok(slab_closest(scene, rays, N, want, NULL));

@@ -259,7 +259,7 @@ static void ids_of_removed_instances_lead_nowhere(void **state) {
   const slab_ray ray = {{0.5f, 0.5f, 9}, 0, {0, 0, -1}, INFINITY};
   slab_context *context = harness_shared(layout);
   slab_scene *model = harness_scene(context), *scene = harness_scene(context);
-  float *transforms = harness_room(MANY * 12 * sizeof *transforms), t = 0;
+  float *transforms = harness_space(MANY * 12 * sizeof *transforms), t = 0;
   uint32_t removed[2], last = 0;
   for (uint32_t i = 0; i < MANY; i++)
     memcpy(transforms + (size_t)12 * i,
@@ -457,7 +457,7 @@ static void instances_look_like_copies(void **state) {
 }
 
 /* A model's surface at its border, 1e5 from its origin, is hit by rays that rounding in the model's space, 0.004 there,
- * moves onto it. The model's gate has room for that. Only the oracle can tell, since it has no gates. */
+ * moves onto it. The model's gate has space for that. Only the oracle can tell, since it has no gates. */
 static void borders_far_from_a_models_origin_are_hit(void **state) {
   const float c = 0.8660254f, s = 0.5f, far = 1e5f;
   const float m[12] = {1, 0, 0, -far, 0, c, -s, -c * far, 0, s, c, -s * far};

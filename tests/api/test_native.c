@@ -123,7 +123,7 @@ static void few_rays_answer_like_many(void **state) {
   slab_primitive_id skip[RAYS];
   for (int i = 0; i < RAYS; i++) skip[i] = (slab_primitive_id){w.hits[i].primitive, 0};
   const slab_cast_options options = {.skip = skip, .invalid = &invalid, .cull = SLAB_CULL_FRONT};
-  slab_hit *culled = harness_room(RAYS * sizeof *culled), *all = harness_room(RAYS * 64 * sizeof *all);
+  slab_hit *culled = harness_space(RAYS * sizeof *culled), *all = harness_space(RAYS * 64 * sizeof *all);
   assert_ok(slab_closest(w.scene, w.rays, RAYS, culled, &options));
   assert_int_equal(invalid, 1);
   assert_ok(slab_any(w.scene, w.rays, RAYS, any, NULL));

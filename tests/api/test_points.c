@@ -420,7 +420,7 @@ static void packed_scenes_answer_the_same(void **state) {
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, triangles, 2), *again;
   size_t size = 0;
   assert_ok(slab_scene_pack(scene, NULL, 0, &size));
-  void *bytes = harness_room(size);
+  void *bytes = harness_space(size);
   assert_ok(slab_scene_pack(scene, bytes, size, &size));
   assert_ok(slab_scene_unpack(*state, bytes, size, &again));
   for (int i = 0; i < 20; i++) {
@@ -463,7 +463,7 @@ static void progress_is_told_and_cancels(void **state) {
   enum { MANY = 20000 };
   const slab_sphere sphere = {{0, 0, 0}, 1};
   slab_scene *scene = expect_scene(*state, SLAB_SPHERE, &sphere, 1);
-  float *points = calloc(3 * MANY, sizeof *points), *distances = harness_room(MANY * sizeof *distances);
+  float *points = calloc(3 * MANY, sizeof *points), *distances = harness_space(MANY * sizeof *distances);
   seen s = {0};
   slab_point_options options = {.progress = see, .user = &s};
   assert_ok(slab_closest_distances(scene, points, MANY, distances, &options));
@@ -488,8 +488,8 @@ static void every_chunk_has_its_own_radii(void **state) {
   enum { MANY = 800000 };
   const slab_sphere sphere = {{0, 0, 0}, 1};
   slab_scene *scene = expect_scene(*state, SLAB_SPHERE, &sphere, 1);
-  float *points = calloc(3 * MANY, sizeof *points), *distances = harness_room(MANY * sizeof *distances);
-  float *radii = harness_room(MANY * sizeof *radii);
+  float *points = calloc(3 * MANY, sizeof *points), *distances = harness_space(MANY * sizeof *distances);
+  float *radii = harness_space(MANY * sizeof *radii);
   for (int i = 0; i < MANY; i++) radii[i] = i < MANY / 2 ? 0.5f : 1.0f;
   seen s = {0};
   const slab_point_options options = {.progress = see, .user = &s, .radii = radii};

@@ -130,7 +130,7 @@ static void verify_adversarial(const layout_contexts *c, random_state *random, u
 
 static void adversarial_scenes_answer_alike_in_every_way(void **state) {
   random_state random = harness_seeded("test_points_random");
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   t->undecided = t->judged = 0;
   for (uint32_t i = 0; i < harness_rays(60); i++) verify_adversarial(*state, &random, ADVERSARIAL_ALL_KINDS, false, t);
   assert_true(t->judged > 0 && t->undecided * 50 <= t->judged); /* radii at whole numbers, distances too */
@@ -139,7 +139,7 @@ static void adversarial_scenes_answer_alike_in_every_way(void **state) {
 
 static void kinds_alone_answer_alike_in_every_way(void **state) {
   random_state random = harness_seeded("test_points_random kinds");
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   for (uint32_t i = 0; i < harness_rays(12); i++)
     for (int kind = 0; kind < SLAB_SHAPE_COUNT; kind++) verify_adversarial(*state, &random, 1u << kind, false, t);
   free(t);
@@ -147,7 +147,7 @@ static void kinds_alone_answer_alike_in_every_way(void **state) {
 
 static void extreme_numbers_answer_alike_in_every_way(void **state) {
   random_state random = harness_seeded("test_points_random extremes");
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   for (uint32_t i = 0; i < harness_rays(60); i++) verify_adversarial(*state, &random, ADVERSARIAL_ALL_KINDS, true, t);
   free(t);
 }
@@ -180,7 +180,7 @@ static void hard_points(const layout_contexts *c, random_state *random, const ha
 
 static void hard_scenes_answer_alike_in_every_way(void **state) {
   random_state random = harness_seeded("test_points_random hard");
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   for (int which = 0; which < BVH_SCENES; which++)
     for (uint32_t i = 0; i < harness_rays(3); i++) {
       const hard h = {(bvh_scene)which, random_bits(&random)};
@@ -196,7 +196,7 @@ static void hard_scenes_answer_alike_in_every_way(void **state) {
 static void changed_scenes_answer_as_those_made_anew(void **state) {
   const layout_contexts *c = *state;
   random_state random = harness_seeded("test_points_random moving");
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   point_answers want = {0};
   for (uint32_t round = 0; round < 3; round++)
     for (int k = 0; k < c->count; k++) {
@@ -225,7 +225,7 @@ static void changed_scenes_answer_as_those_made_anew(void **state) {
 static void instances_answer_alike_in_every_layout(void **state) {
   const layout_contexts *c = *state;
   random_state random = harness_seeded("test_points_random instances");
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   static slab_ray rays[POINTS];
   for (uint32_t round = 0; round < harness_rays(45); round++) {
     const uint64_t seed = random_bits(&random);

@@ -36,9 +36,9 @@ enum { GRID_MESH, SOUP_MESH, SCATTERED_MESH, SPREAD_MESH, MESHES, OFFSET = 20 };
 static mover mover_of(slab_context *context, uint32_t vertices, size_t stride, uint32_t triangles, bool indexed) {
   mover m = {.size = vertices * (stride == 0 ? 12 : stride)};
   cl_context cl = NULL;
-  m.vertices = harness_room(m.size);
+  m.vertices = harness_space(m.size);
   memset(m.vertices, 0, m.size);
-  if (indexed) m.indices = harness_room(3 * triangles * sizeof *m.indices);
+  if (indexed) m.indices = harness_space(3 * triangles * sizeof *m.indices);
   m.mesh = (slab_mesh){m.vertices, stride, vertices, m.indices, triangles, NULL};
   assert_ok(slab_context_objects(context, &cl, NULL));
   m.buffer = opencl_buffer(cl, NULL, m.size + OFFSET);
@@ -426,7 +426,7 @@ static void no_cast_sees_half_a_refit(void **state) {
     o.rays[i] = (slab_ray){{(float)(i % GRID) + 0.3f, (float)(i / GRID) + 0.4f, 9}, 0, {0, 0, -1}, INFINITY};
   for (int i = 0; i < STATES; i++) {
     move(m.list, GRID_MESH, &random);
-    kept[i] = harness_room(grid->size);
+    kept[i] = harness_space(grid->size);
     memcpy(kept[i], grid->vertices, grid->size);
     update_here(&m, GRID_MESH);
     assert_ok(update_there(&m, GRID_MESH));
@@ -604,7 +604,7 @@ static void what_a_device_has_refitted_is_a_scene_like_others(void **state) {
   size_t size = 0;
   movers packed = m, holders = m;
   assert_ok(slab_scene_pack(m.there, NULL, 0, &size));
-  void *bytes = harness_room(size);
+  void *bytes = harness_space(size);
   assert_ok(slab_scene_pack(m.there, bytes, size, &size));
   assert_ok(slab_scene_unpack(m.context, bytes, size, &packed.there));
   free(bytes);

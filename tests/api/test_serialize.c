@@ -21,7 +21,7 @@ typedef struct blob {
 static blob packed(const slab_scene *scene) {
   blob b = {0};
   assert_ok(slab_scene_pack(scene, NULL, 0, &b.size));
-  b.bytes = harness_room(b.size);
+  b.bytes = harness_space(b.size);
   memset(b.bytes, 0xA5, b.size);
   size_t size = 0;
   assert_ok(slab_scene_pack(scene, b.bytes, b.size, &size));
@@ -236,7 +236,7 @@ static void unpacked_scenes_can_be_checked(void **state) {
   slab_context *context = harness_context();
   slab_scene *scene = mixed_fates_scene(context, 5), *copy = NULL;
   slab_ray *rays = mixed_rays("unpacked_scenes_can_be_checked", RAYS);
-  slab_hit *hits = harness_room(RAYS * sizeof *hits);
+  slab_hit *hits = harness_space(RAYS * sizeof *hits);
   slab_check_report report;
   blob b = packed(scene);
   assert_ok(slab_scene_unpack(context, b.bytes, b.size, &copy));
@@ -482,7 +482,7 @@ static void assert_no_harm(slab_context *context, slab_scene *scene, const char 
   random_state random = harness_seeded(name);
   assert_ok(slab_scene_info(scene, &stats));
   for (int i = 0; i < RAYS / 10; i++) rays[i] = bvh_scene_ray(&stream, &stats);
-  blob whole = packed(scene), b = {harness_room(whole.size), whole.size};
+  blob whole = packed(scene), b = {harness_space(whole.size), whole.size};
   seal(&whole);
   assert_int_equal(try_forgery(context, &whole, rays), 1); /* this checksum equals the library's own */
   int taken = 0;

@@ -51,16 +51,16 @@ static int setup(void **state) {
   f->scenes[1] = mixed_tree(f->context, 400);
   tables_of(f, &random);
   sets_of(f);
-  f->skips = harness_room(N * sizeof *f->skips);
-  f->masks = harness_room(N * sizeof *f->masks);
-  f->after = harness_room(N * sizeof *f->after);
+  f->skips = harness_space(N * sizeof *f->skips);
+  f->masks = harness_space(N * sizeof *f->masks);
+  f->after = harness_space(N * sizeof *f->after);
   for (int i = 0; i < N; i++) {
     f->skips[i] = (slab_primitive_id){random_below(&random, 3), random_below(&random, 5)};
     f->masks[i] = random_below(&random, 64);
     f->after[i] = (slab_short_hit){random_between(&random, -1.0f, 3.0f), 0, 0};
   }
   for (int s = 0; s < SETS; s++) {
-    f->rays[s] = harness_room(N * sizeof *f->rays[s]);
+    f->rays[s] = harness_space(N * sizeof *f->rays[s]);
     assert_ok(slab_rays_write(f->context, &f->sets[s], 0, N, f->rays[s]));
   }
   return 0;
@@ -114,7 +114,7 @@ static void verify(slab_scene *scene, slab_query query, const slab_source *set, 
 static void every_query_of_every_set_is_that_of_an_array(void **state) {
   const fixture *f = *state;
   const slab_cast_options plain = {0};
-  answer *of = harness_room(2 * sizeof *of);
+  answer *of = harness_space(2 * sizeof *of);
   for (int scene = 0; scene < 2; scene++)
     for (int s = 0; s < SETS; s++)
       for (int query = 0; query < SLAB_QUERY_COUNT; query++) {
@@ -126,7 +126,7 @@ static void every_query_of_every_set_is_that_of_an_array(void **state) {
 
 static void options_are_of_the_calls_rays(void **state) {
   const fixture *f = *state;
-  answer *of = harness_room(2 * sizeof *of);
+  answer *of = harness_space(2 * sizeof *of);
   const slab_cast_options options[] = {{.skip = f->skips, .mask = 0x3B},
                                        {.cull = SLAB_CULL_FRONT, .face_forward = 1},
                                        {.edges = SLAB_EDGES_CLOSED},
@@ -146,7 +146,7 @@ static void a_part_of_a_set_has_its_own_rays(void **state) {
   const fixture *f = *state;
   const slab_cast_options plain = {0};
   random_state random = harness_seeded(__func__);
-  answer *of = harness_room(2 * sizeof *of);
+  answer *of = harness_space(2 * sizeof *of);
   for (int round = 0; round < 20; round++) {
     const int s = round % SETS;
     const uint32_t first = round % 3 == 0 ? COLUMNS * random_below(&random, ROWS) : random_below(&random, N);
@@ -162,8 +162,8 @@ static void chunks_of_a_set_follow_each_other(void **state) {
   enum { WIDTH = 1100, HEIGHT = 700, ALL = WIDTH * HEIGHT };
   const fixture *f = *state;
   const slab_rays set = slab_rays_pinhole(&f->sets[0].camera, WIDTH, HEIGHT);
-  slab_ray *rays = harness_room(ALL * sizeof *rays);
-  slab_short_hit *got = harness_room(ALL * sizeof *got), *want = harness_room(ALL * sizeof *want);
+  slab_ray *rays = harness_space(ALL * sizeof *rays);
+  slab_short_hit *got = harness_space(ALL * sizeof *got), *want = harness_space(ALL * sizeof *want);
   assert_ok(slab_rays_write(f->context, &set, 0, ALL, rays));
   assert_ok(slab_nearest(f->scenes[1], rays, ALL, want, NULL));
   for (int traversal = SLAB_TRAVERSAL_AUTO; traversal <= SLAB_TRAVERSAL_SORTED; traversal++) {
@@ -191,7 +191,7 @@ static void lists_that_do_not_fit_are_counted_to_the_end(void **state) {
   slab_context *context = NULL;
   assert_ok(slab_context_create(&options, &context));
   slab_scene *scene = mixed_tree(context, 400);
-  answer *of = harness_room(2 * sizeof *of);
+  answer *of = harness_space(2 * sizeof *of);
   for (int k = 0; k < 2; k++) {
     const slab_source source = {.set = k == 0 ? &f->sets[6] : NULL, .rays = k == 0 ? NULL : f->rays[6], .n = N};
     of[k].results = (slab_results){.memory = of[k].hits, .offsets = of[k].offsets, .capacity = 10};

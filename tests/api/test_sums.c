@@ -71,10 +71,10 @@ static void verify_type(slab_scene *scene, const slab_source *source, const slab
                         slab_query query, slab_results wanted, shape s) {
   enum { APART = 24 };
   const size_t size = sums_size(&wanted, s.columns);
-  unsigned char *want = harness_room(size);
+  unsigned char *want = harness_space(size);
   for (size_t apart = 0; apart <= APART; apart += APART) {
     const size_t stride = size + apart;
-    unsigned char *room = harness_room(s.rows * stride + 1), *got = room + (s.rows % 2 != 0 ? 1 : 0);
+    unsigned char *space = harness_space(s.rows * stride + 1), *got = space + (s.rows % 2 != 0 ? 1 : 0);
     memset(got, UNWRITTEN, s.rows * stride);
     wanted.memory = got; /* at any byte */
     wanted.columns = s.columns;
@@ -87,13 +87,13 @@ static void verify_type(slab_scene *scene, const slab_source *source, const slab
         fail_msg("row %u of %u rays: another sum of type %d", row, s.columns, (int)wanted.type);
       for (size_t i = size; i < stride; i++) assert_int_equal(got[row * stride + i], UNWRITTEN);
     }
-    free(room);
+    free(space);
   }
   free(want);
 }
 
 static void verify(const fixture *f, slab_scene *scene, const slab_source *source, const slab_ray *rays, shape s) {
-  answers *each = harness_room(sizeof *each);
+  answers *each = harness_space(sizeof *each);
   cast_each(f->scene, rays, s.rows * s.columns, each);
   const slab_results shares = {.type = SLAB_RESULT_SUMS}, bits = {.type = SLAB_RESULT_BITS},
                      weighted = {.type = SLAB_RESULT_SUMS, .weights = f->weights},
@@ -117,7 +117,7 @@ static void sums_of_an_array_are_those_of_its_results(void **state) {
 
 static void sums_of_a_set_are_those_of_its_rays(void **state) {
   const fixture *f = *state;
-  slab_ray *rays = harness_room(MOST * sizeof *rays);
+  slab_ray *rays = harness_space(MOST * sizeof *rays);
   for (int i = 0; i < SHAPES; i++) {
     const shape s = shapes[i];
     const size_t n = (size_t)s.rows * s.columns;
@@ -138,7 +138,7 @@ static void rows_of_a_set_may_be_some(void **state) {
   const shape s = {4, 1500}, some = {2, 1500};
   const slab_rays set = slab_rays_directions(f->points, s.rows, f->directions, s.columns);
   const slab_source source = {.set = &set, .first = s.columns, .n = (size_t)some.rows * s.columns};
-  slab_ray *rays = harness_room(source.n * sizeof *rays);
+  slab_ray *rays = harness_space(source.n * sizeof *rays);
   assert_ok(slab_rays_write(f->context, &set, source.first, source.n, rays));
   verify(f, f->scene, &source, rays, some);
   free(rays);
@@ -166,9 +166,9 @@ static void traversals_sum_alike(void **state) {
   const float from[3] = {14.0f, -9.0f, 6.0f}, to[3] = {0}, up[3] = {0.0f, 0.0f, 1.0f};
   const slab_camera camera = slab_camera_look_at(from, to, up, 60.0f, (float)WIDTH / HEIGHT);
   const slab_rays set = slab_rays_pinhole(&camera, WIDTH, HEIGHT);
-  slab_ray *rays = harness_room(ALL * sizeof *rays);
-  float *t = harness_room(ALL * sizeof *t);
-  slab_sum *sums = harness_room(HEIGHT * sizeof *sums);
+  slab_ray *rays = harness_space(ALL * sizeof *rays);
+  float *t = harness_space(ALL * sizeof *t);
+  slab_sum *sums = harness_space(HEIGHT * sizeof *sums);
   assert_ok(slab_rays_write(f->context, &set, 0, ALL, rays));
   assert_ok(slab_distance(f->scene, rays, ALL, t, NULL));
   for (int traversal = SLAB_TRAVERSAL_AUTO; traversal <= SLAB_TRAVERSAL_SORTED; traversal++) {
@@ -205,7 +205,7 @@ static void results_may_stand_apart(void **state) {
   for (int query = 0; query < SLAB_QUERY_COUNT; query++) {
     if (query == SLAB_ALL) continue;
     const size_t size = slab_result_size((slab_query)query), stride = size + 5;
-    unsigned char *apart = harness_room(MOST * stride), *tight = harness_room(MOST * size);
+    unsigned char *apart = harness_space(MOST * stride), *tight = harness_space(MOST * size);
     const slab_source source = {.rays = f->rays, .n = MOST};
     slab_results results = {.memory = apart, .stride = stride}, close = {.memory = tight, .stride = size};
     slab_cast_options options = {.mask = 0x3B};

@@ -637,7 +637,7 @@ static void packed(slab_layout layout, slab_update update, unsigned changes) {
     assert_ok(moving_step(&m, changes));
     assert_ok(slab_scene_commit(m.scene, &build));
     assert_ok(slab_scene_pack(m.scene, NULL, 0, &size));
-    void *bytes = harness_room(size);
+    void *bytes = harness_space(size);
     assert_ok(slab_scene_pack(m.scene, bytes, size, &size));
     slab_scene *original = m.scene;
     assert_ok(slab_scene_unpack(context, bytes, size, &m.scene));

@@ -349,7 +349,7 @@ static void packed_and_updated_scenes_answer_the_same(void **state) {
   lattice_box(&box, size);
   slab_scene *scene = of_mesh(*state, &box, SLAB_TREE_DEFAULT), *copy = NULL;
   assert_ok(slab_scene_pack(scene, NULL, 0, &bytes));
-  void *packed = harness_room(bytes);
+  void *packed = harness_space(bytes);
   assert_ok(slab_scene_pack(scene, packed, bytes, &bytes));
   assert_ok(slab_scene_unpack(*state, packed, bytes, &copy));
   assert_int_equal(ask_one(copy, 1, 1, 1), 1);

@@ -138,8 +138,8 @@ static void cubes_without_a_face(void **state) {
 /* A disc of many edges, seen from its axis: (1 - z / sqrt(r^2 + z^2)) / 2. Its boundary is one long loop. */
 static void discs_have_their_angle(void **state) {
   enum { EDGES = 20000 };
-  float *vertices = harness_room((EDGES + 1) * 3 * sizeof *vertices);
-  uint32_t *indices = harness_room((size_t)EDGES * 3 * sizeof *indices);
+  float *vertices = harness_space((EDGES + 1) * 3 * sizeof *vertices);
+  uint32_t *indices = harness_space((size_t)EDGES * 3 * sizeof *indices);
   for (uint32_t i = 0; i < EDGES; i++) {
     const double a = 2.0 * 3.14159265358979323846 * i / EDGES;
     const float at[3] = {(float)cos(a), (float)sin(a), 0.0f};
@@ -245,7 +245,7 @@ static void no_direction_changes_a_number(void **state) {
 static void soups_are_judged(void **state) {
   enum { MOST = 4000 };
   random_state random = harness_seeded("test_winding_numbers soups");
-  slab_triangle *soup = harness_room(MOST * sizeof *soup);
+  slab_triangle *soup = harness_space(MOST * sizeof *soup);
   for (uint32_t round = 0; round < harness_rays(6); round++) {
     const uint32_t n = 1 + random_below(&random, MOST);
     const float size = ldexpf(1.0f, -(int)random_below(&random, 8));
@@ -269,8 +269,8 @@ static void soups_are_judged(void **state) {
 static void grounds_with_holes_are_judged(void **state) {
   enum { SIDE = 80 };
   random_state random = harness_seeded("test_winding_numbers grounds");
-  float *vertices = harness_room(SIDE * SIDE * 3 * sizeof *vertices);
-  uint32_t *indices = harness_room(SIDE * SIDE * 6 * sizeof *indices);
+  float *vertices = harness_space(SIDE * SIDE * 3 * sizeof *vertices);
+  uint32_t *indices = harness_space(SIDE * SIDE * 6 * sizeof *indices);
   for (uint32_t round = 0; round < harness_rays(4); round++) {
     float points[3 * POINTS], got[POINTS], holes[8][3];
     uint32_t n = 0;
@@ -448,7 +448,7 @@ static void packed_and_updated_scenes_have_their_own(void **state) {
   slab_scene *scene = of_triangles(*state, &up, 1), *copy = NULL;
   const float before = ask_one(scene, 0, 0, 0);
   assert_ok(slab_scene_pack(scene, NULL, 0, &bytes));
-  void *packed = harness_room(bytes);
+  void *packed = harness_space(bytes);
   assert_ok(slab_scene_pack(scene, packed, bytes, &bytes));
   assert_ok(slab_scene_unpack(*state, packed, bytes, &copy));
   assert_true(ask_one(copy, 0, 0, 0) == before);

@@ -87,7 +87,7 @@ static void compare_packed(many_worlds *w, slab_context *context) {
   size_t size, twice;
   const slab_cast_options options = {.worlds = worlds};
   assert_ok(slab_scene_pack(w->scene, NULL, 0, &size));
-  void *bytes = harness_room(size), *more = harness_room(size);
+  void *bytes = harness_space(size), *more = harness_space(size);
   assert_ok(slab_scene_pack(w->scene, bytes, size, &size));
   assert_ok(slab_scene_unpack(context, bytes, size, &unpacked));
   for (int i = 0; i < RAYS; i++) {

@@ -51,15 +51,15 @@ static slab_mesh apart(const hill *h) {
 /* Lanes without a triangle in the blocks of a leaf. Each holds the void one. */
 static uint32_t empty_lanes(const float *block, uint32_t blocks) {
   uint32_t empty = 0;
-  float nothing[TRIANGLE_ROWS];
+  float nothing[TRIANGLE_FLOATS];
   primitive_void(SLAB_TRIANGLE, nothing);
-  for (; blocks > 0; blocks--, block += BLOCK_UNITS(TRIANGLE_ROWS, BVH_WIDTH, BLOCK_UNIT) * BLOCK_UNIT)
+  for (; blocks > 0; blocks--, block += BLOCK_UNITS(TRIANGLE_FLOATS, BVH_WIDTH, BLOCK_UNIT) * BLOCK_UNIT)
     for (uint32_t lane = 0; lane < BVH_WIDTH; lane++) {
       uint32_t id;
-      memcpy(&id, &block[TRIANGLE_ROWS * BVH_WIDTH + lane], sizeof id);
+      memcpy(&id, &block[TRIANGLE_FLOATS * BVH_WIDTH + lane], sizeof id);
       if (id != SLAB_MISS) continue;
       empty++;
-      for (uint32_t r = 0; r < TRIANGLE_ROWS; r++)
+      for (uint32_t r = 0; r < TRIANGLE_FLOATS; r++)
         assert_memory_equal(&block[r * BVH_WIDTH + lane], &nothing[r], sizeof *block);
     }
   return empty;
@@ -100,12 +100,12 @@ static void empty_lanes_hold_what_no_ray_meets(void **state) {
 /* Edge functions of a void triangle, of rays in the directions of small whole numbers, from anywhere in a scene that is
  * not huge: no ray is a candidate. Corners stay beyond the border that tells void ones, whatever they lie between. */
 static void no_plain_direction_meets_a_void_triangle(void **state) {
-  float v[TRIANGLE_ROWS];
+  float v[TRIANGLE_FLOATS];
   (void)state;
   primitive_void(SLAB_TRIANGLE, v);
   assert_memory_equal(v + 3, v + 6, 3 * sizeof *v);
   assert_true(primitive_is_void(SLAB_TRIANGLE, v) && primitive_is_never_hit(SLAB_TRIANGLE, v));
-  for (int r = 0; r < TRIANGLE_ROWS; r++) assert_true(TRIANGLE_IS_VOID(v[r]) && v[r] < 0x1p61f);
+  for (int r = 0; r < TRIANGLE_FLOATS; r++) assert_true(TRIANGLE_IS_VOID(v[r]) && v[r] < 0x1p61f);
   const double a[3] = {(double)v[0], (double)v[1], (double)v[2]}, b[3] = {(double)v[3], (double)v[4], (double)v[5]};
   for (int x = -9; x <= 9; x++)
     for (int y = -9; y <= 9; y++)

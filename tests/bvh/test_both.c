@@ -35,14 +35,14 @@ static slab_mesh mesh_of(const part *p) {
 }
 
 /* Triangle i. Returns whether it is there: neither dropped nor hidden. */
-static bool triangle_of(const part *p, uint32_t i, float values[TRIANGLE_ROWS]) {
+static bool triangle_of(const part *p, uint32_t i, float values[TRIANGLE_FLOATS]) {
   bool there = !p->hidden;
   for (uint32_t c = 0; c < 3; c++) memcpy(values + 3 * c, p->corner[p->index[3 * i + c]], sizeof p->corner[0]);
-  for (int r = 0; r < TRIANGLE_ROWS; r++) there = there && isfinite(values[r]);
+  for (int r = 0; r < TRIANGLE_FLOATS; r++) there = there && isfinite(values[r]);
   return there;
 }
 
-static bool is_collapsed(const float v[TRIANGLE_ROWS]) {
+static bool is_collapsed(const float v[TRIANGLE_FLOATS]) {
   const size_t size = 3 * sizeof *v;
   return memcmp(v, v + 3, size) == 0 || memcmp(v + 3, v + 6, size) == 0 || memcmp(v, v + 6, size) == 0;
 }
@@ -83,7 +83,7 @@ static void move_part(random_state *random, part *p) {
 
 /* One with indices, some of which are alike; one with indices; one of which some is dropped. */
 static part *make_parts(random_state *random) {
-  part *p = harness_room(PARTS * sizeof *p);
+  part *p = harness_space(PARTS * sizeof *p);
   memset(p, 0, PARTS * sizeof *p);
   for (int g = 0; g < PARTS; g++) {
     p[g].indexed = g < 2;
@@ -129,12 +129,12 @@ typedef struct box {
 
 static box everywhere(void) { return (box){{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}}; }
 
-static void assert_within(const box *b, const float v[TRIANGLE_ROWS]) {
-  for (int r = 0; r < TRIANGLE_ROWS; r++) assert_true(v[r] >= b->lower[r % 3] && v[r] <= b->upper[r % 3]);
+static void assert_within(const box *b, const float v[TRIANGLE_FLOATS]) {
+  for (int r = 0; r < TRIANGLE_FLOATS; r++) assert_true(v[r] >= b->lower[r % 3] && v[r] <= b->upper[r % 3]);
 }
 
-static void look_at_triangle(walk *w, uint32_t id, const float v[TRIANGLE_ROWS], const box *bounds) {
-  float nothing[TRIANGLE_ROWS], want[TRIANGLE_ROWS];
+static void look_at_triangle(walk *w, uint32_t id, const float v[TRIANGLE_FLOATS], const box *bounds) {
+  float nothing[TRIANGLE_FLOATS], want[TRIANGLE_FLOATS];
   primitive_void(SLAB_TRIANGLE, nothing);
   bool there = id != SLAB_MISS;
   if (there) {
@@ -153,14 +153,14 @@ static void look_at_triangle(walk *w, uint32_t id, const float v[TRIANGLE_ROWS],
 }
 
 static void look_at_wide_leaf(walk *w, uint32_t unit, uint32_t meta, const box *bounds) {
-  const uint32_t units = BVH_BLOCK_UNITS(TRIANGLE_ROWS);
+  const uint32_t units = BVH_BLOCK_UNITS(TRIANGLE_FLOATS);
   for (uint32_t b = 0; BVH_LEAF_KIND(meta) == SLAB_TRIANGLE && b < BVH_LEAF_BLOCK_COUNT(meta); b++)
     for (uint32_t lane = 0; lane < BVH_WIDTH; lane++) {
       const float *block = w->blocks + (size_t)(unit + b * units) * BLOCK_UNIT + lane;
-      float v[TRIANGLE_ROWS];
+      float v[TRIANGLE_FLOATS];
       uint32_t id;
-      for (int r = 0; r < TRIANGLE_ROWS; r++) v[r] = block[r * BVH_WIDTH];
-      memcpy(&id, block + (size_t)TRIANGLE_ROWS * BVH_WIDTH, sizeof id);
+      for (int r = 0; r < TRIANGLE_FLOATS; r++) v[r] = block[r * BVH_WIDTH];
+      memcpy(&id, block + (size_t)TRIANGLE_FLOATS * BVH_WIDTH, sizeof id);
       look_at_triangle(w, id, v, bounds);
     }
 }
@@ -215,7 +215,7 @@ static void look_at_compressed(walk *w, uint32_t n, const box *in) {
       for (uint32_t i = 0; i < count; i++, unit += units) {
         const float *block = w->blocks + (size_t)unit * COMPRESSED_UNIT;
         uint32_t id;
-        memcpy(&id, block + TRIANGLE_ROWS, sizeof id);
+        memcpy(&id, block + TRIANGLE_FLOATS, sizeof id);
         if (kind == SLAB_TRIANGLE) look_at_triangle(w, id, block, &bounds);
       }
     }
@@ -233,7 +233,7 @@ static void look(walk *w, uint32_t root, uint32_t collapsed_root) {
   }
   for (uint32_t g = 0; g < PARTS; g++)
     for (uint32_t i = 0; i < TRIANGLES; i++) {
-      float unused[TRIANGLE_ROWS];
+      float unused[TRIANGLE_FLOATS];
       assert_int_equal(w->seen[g * TRIANGLES + i], triangle_of(&w->parts[g], i, unused));
     }
   if (collapsed_root != 0 && w->built) assert_true(w->held[1] > 0);
@@ -242,8 +242,8 @@ static void look(walk *w, uint32_t root, uint32_t collapsed_root) {
 /* A scene's arrays: the host's, or read from the first device. */
 static void arrays_take(const snapshot *s, void **nodes, float **blocks) {
   const device *d = &s->context->devices[0];
-  *nodes = harness_room(s->bvh.node_bytes);
-  *blocks = harness_room((s->bvh.floats + 1) * sizeof **blocks);
+  *nodes = harness_space(s->bvh.node_bytes);
+  *blocks = harness_space((s->bvh.floats + 1) * sizeof **blocks);
   if (s->bvh.nodes != NULL) {
     memcpy(*nodes, s->bvh.nodes, s->bvh.node_bytes);
     memcpy(*blocks, s->bvh.blocks, s->bvh.floats * sizeof **blocks);
@@ -392,7 +392,7 @@ static void a_scene_of_collapsed_ones_alone(void **state) {
     part *parts = make_parts(&random);
     for (int g = 0; g < PARTS; g++) collapse_some(&random, &parts[g], 1);
     slab_scene *scene = made(layouts[l], parts, SLAB_TREE_HIGH);
-    float dropped[TRIANGLE_ROWS];
+    float dropped[TRIANGLE_FLOATS];
     uint32_t there = 0;
     for (uint32_t i = 0; i < PARTS * TRIANGLES; i++)
       there += triangle_of(&parts[i / TRIANGLES], i % TRIANGLES, dropped);
@@ -412,7 +412,7 @@ static void unpacked_scenes_hold_every_triangle_once(void **state) {
     size_t size = 0;
     slab_scene *copy = NULL;
     assert_ok(slab_scene_pack(scene, NULL, 0, &size));
-    void *bytes = harness_room(size);
+    void *bytes = harness_space(size);
     assert_ok(slab_scene_pack(scene, bytes, size, &size));
     assert_ok(slab_scene_unpack(harness_shared(SLAB_LAYOUT_WIDE), bytes, size, &copy));
     assert_int_equal(committed(copy)->bvh.collapsed_root, committed(scene)->bvh.collapsed_root);

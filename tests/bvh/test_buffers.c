@@ -358,7 +358,7 @@ static void a_table_is_not_cut(void **state) {
 
 static char *packed(const slab_scene *scene, size_t *size) {
   assert_ok(slab_scene_pack(scene, NULL, 0, size));
-  char *bytes = harness_room(*size);
+  char *bytes = harness_space(*size);
   assert_ok(slab_scene_pack(scene, bytes, *size, size));
   return bytes;
 }

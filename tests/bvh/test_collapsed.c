@@ -123,7 +123,7 @@ static void collapse(soup *s, int how, uint32_t corner) {
 
 static void bvhs_hold_no_collapsed_triangles(void **state) {
   random_state random = harness_seeded("bvhs_hold_no_collapsed_triangles");
-  soup *s = harness_room(sizeof *s);
+  soup *s = harness_space(sizeof *s);
   slab_ray rays[RAYS];
   for (int how = 0; how < COLLAPSES; how++)
     for (uint32_t corner = 0; corner <= 3; corner++) {
@@ -143,7 +143,7 @@ static void bvhs_hold_no_collapsed_triangles(void **state) {
 /* Nothing is in the BVH. */
 static void all_may_be_collapsed(void **state) {
   random_state random = harness_seeded("all_may_be_collapsed");
-  soup *s = harness_room(sizeof *s);
+  soup *s = harness_space(sizeof *s);
   slab_ray rays[RAYS];
   random_soup(&random, s);
   s->indexed = true;
@@ -190,7 +190,7 @@ static void aim_at_lines(random_state *random, const soup *s, slab_ray *rays) {
 /* Rounded by the shear they are on none: that hits some is what keeps them in a BVH. */
 static void triangles_on_a_line_stay(void **state) {
   random_state random = harness_seeded("triangles_on_a_line_stay");
-  soup *s = harness_room(sizeof *s);
+  soup *s = harness_space(sizeof *s);
   slab_ray rays[RAYS];
   uint64_t hits = 0;
   for (uint32_t middle = 0; middle < 3; middle++) {
@@ -240,7 +240,7 @@ static void swap_collapsed(soup *to, const soup *from) {
 /* What was left out stays out as long as it is collapsed, whatever else moves; and what collapses later may stay in. */
 static void refits_know_what_was_left_out(void **state) {
   random_state random = harness_seeded("refits_know_what_was_left_out");
-  soup *s = harness_room(sizeof *s), *open = harness_room(sizeof *s);
+  soup *s = harness_space(sizeof *s), *open = harness_space(sizeof *s);
   slab_ray rays[RAYS];
   for (int how = 0; how < COLLAPSES; how++) {
     random_soup(&random, s);

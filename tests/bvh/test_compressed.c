@@ -225,10 +225,10 @@ static slab_status fill_row(slab_scene *scene, const void *user) {
   return slab_scene_add_boxes(scene, boxes, count, NULL, NULL);
 }
 
-/* Brute force loads boxes in tiles of 128, in steps of 4, by groups of 64. Rays go through the first and the last
+/* Brute force loads local boxes, 128 of them, in steps of 4, by groups of 64. Rays go through the first and the last
  * box, and past them, in one direction or several. One ray goes along all boxes through the origin, where zeros past
  * the last box would be hit. */
-static void tiles_of_every_filling(void **state) {
+static void local_boxes_of_every_filling(void **state) {
   const contexts *c = *state;
   static const uint32_t counts[] = {1, 3, 4, 5, 123, 124, 127, 128, 129, 255, 256, 257, 259, 600};
   slab_ray rays[130];
@@ -254,11 +254,11 @@ static slab_status fill_far_corners(slab_scene *scene, const void *user) {
 }
 
 /* Rays from near the origin through edges far from it, where the rounding of planes decides. */
-static void tiles_lose_no_edge_far_away(void **state) {
+static void local_boxes_lose_no_edge_far_away(void **state) {
   const contexts *c = *state;
   enum { RAYS_AT_EDGES = 4096 };
   static slab_ray rays[RAYS_AT_EDGES];
-  random_state random = harness_seeded("tiles_lose_no_edge_far_away");
+  random_state random = harness_seeded("local_boxes_lose_no_edge_far_away");
   for (uint32_t i = 0; i < RAYS_AT_EDGES; i++) {
     const float edge[3] = {1024 + 0.0625f * (float)(i % 8), 1024, (float)(1 + random_below(&random, 1000))};
     rays[i].t_max = INFINITY;
@@ -329,8 +329,8 @@ static void traversals_do_not_apply(void **state) {
   const slab_context_options turns = {.layout = SLAB_LAYOUT_COMPRESSED, .traversal = SLAB_TRAVERSAL_INTERLEAVED};
   slab_context *context;
   random_state random = harness_seeded("traversals_do_not_apply");
-  slab_ray *rays = harness_room(MANY * sizeof *rays);
-  float *measured = harness_room(MANY * sizeof *measured), *turned = harness_room(MANY * sizeof *turned);
+  slab_ray *rays = harness_space(MANY * sizeof *rays);
+  float *measured = harness_space(MANY * sizeof *measured), *turned = harness_space(MANY * sizeof *turned);
   assert_ok(slab_context_create(&turns, &context));
   twins t = twins_made(c, SLAB_TREE_FAST, fill_tree_scene, &which);
   slab_scene *other = filled_scene(context, SLAB_TREE_FAST, fill_tree_scene, &which);
@@ -409,8 +409,8 @@ int main(void) {
       cmocka_unit_test(compressed_equals_flat_on_adversarial_scenes),
       cmocka_unit_test(sizes_from_2_to_minus_40_to_2_to_60),
       cmocka_unit_test(none_one_and_many_of_one_centre),
-      cmocka_unit_test(tiles_of_every_filling),
-      cmocka_unit_test(tiles_lose_no_edge_far_away),
+      cmocka_unit_test(local_boxes_of_every_filling),
+      cmocka_unit_test(local_boxes_lose_no_edge_far_away),
       cmocka_unit_test(bytes_are_told),
       cmocka_unit_test(layout_is_by_the_device_s_type),
       cmocka_unit_test(unknown_layouts_are_refused),

@@ -230,19 +230,19 @@ static void two_snapshots_take_turns(void **state) {
   scene_of_kind s = begin(SLAB_BOX, SHAPES_OF_SCENE, &random);
   const snapshot *turns[2] = {NULL, NULL};
   const geometry_values *values[2] = {NULL, NULL};
-  uint32_t room = 0;
+  uint32_t space = 0;
   for (int frame = 0; frame < FRAMES; frame++) {
     move_some(&s, &random, false);
     assert_ok(slab_scene_commit(s.scene, &automatic));
     if (frame >= 4) {
       assert_ptr_equal(snapshot_of(s.scene), turns[frame % 2]);
       assert_ptr_equal(snapshot_of(s.scene)->values[0], values[frame % 2]);
-      assert_int_equal(s.scene->moves.room, room);
+      assert_int_equal(s.scene->moves.space, space);
       assert_true(s.scene->moves.count <= 2); /* of two commits */
     }
     turns[frame % 2] = snapshot_of(s.scene);
     values[frame % 2] = snapshot_of(s.scene)->values[0];
-    room = s.scene->moves.room;
+    space = s.scene->moves.space;
   }
   end(&s);
 }
@@ -256,12 +256,12 @@ static void what_is_read_stays(void **state) {
     scene_reading reading;
     assert_ok(scene_enter(s.scene, "test", &reading));
     const bvh_layout *t = &reading.scene->bvh;
-    void *nodes = harness_room(t->node_bytes);
-    float *blocks = harness_room(t->floats * sizeof *blocks);
+    void *nodes = harness_space(t->node_bytes);
+    float *blocks = harness_space(t->floats * sizeof *blocks);
     memcpy(nodes, t->nodes, t->node_bytes);
     memcpy(blocks, t->blocks, t->floats * sizeof *blocks);
     const geometry_values *of = reading.scene->values[0];
-    float *values = harness_room(of->floats * sizeof *values);
+    float *values = harness_space(of->floats * sizeof *values);
     memcpy(values, of->values, of->floats * sizeof *values);
     for (int frame = 0; frame < 3; frame++) {
       for (int i = 0; i < 20; i++) move_some(&s, &random, true);

@@ -8,7 +8,7 @@
 #include "device/tuning.h"
 #include "harness.h"
 #include "maths/primitive.h"
-#include "walk/tile.h"
+#include "walk/local_boxes.h"
 
 enum { NODES = 20000 };
 
@@ -191,7 +191,7 @@ typedef struct ray_counts {
   uint64_t missed, found;   /* children that it rejects, of oblique rays, and those that the kernel's test accepts */
 } ray_counts;
 
-/* As a kernel finds it that fetches the children as a tile. */
+/* As a kernel finds it that fetches the children as local boxes. */
 static float largest_bound(const bvh_node *node, int children) {
   float largest = 0;
   for (int row = 0; row < 6; row++)
@@ -216,22 +216,22 @@ static void judge(const prepared_ray *ray, const bvh_node *node, int k, float li
   *(oblique ? &counts->oblique : &counts->others) += 1;
 }
 
-/* Casts a ray at the children: as a quantised node, or as boxes of a tile. */
-static void cast_at(random_state *random, const bvh_node *node, int children, int farthest, bool tile,
+/* Casts a ray at the children: as a quantised node, or as local boxes. */
+static void cast_at(random_state *random, const bvh_node *node, int children, int farthest, bool local,
                     ray_counts *counts) {
   const prepared_ray ray = ray_towards(random, node, (int)random_below(random, (uint32_t)children), farthest);
   float limit = random_below(random, 2) ? ray.t_max : ldexpf(1, (int)random_below(random, 40) - 20), enter;
   if (ray.state != RAY_LIVE) return;
   /* Often the t where a child is entered: closest hits bring that about. */
   if (random_below(random, 3) == 0 && overlaps_exactly(&ray, node, 0, ray.t_max, &enter)) limit = enter;
-  if (tile) {
+  if (local) {
     const float largest = largest_bound(node, children);
-    const bool oblique = tile_ray_is_oblique(&ray, largest);
-    const tile_ray seen = tile_ray_of(&ray, oblique, largest);
+    const bool oblique = local_ray_is_oblique(&ray, largest);
+    const local_ray seen = local_ray_of(&ray, oblique, largest);
     for (int k = 0; k < children; k++) {
       float near[3], far[3];
       exact_planes(&ray, node, k, near, far);
-      judge(&ray, node, k, limit, oblique, tile_may_overlap(oblique, &seen, near, far, limit), counts);
+      judge(&ray, node, k, limit, oblique, local_may_overlap(oblique, &seen, near, far, limit), counts);
     }
     return;
   }
@@ -245,26 +245,26 @@ static void cast_at(random_state *random, const bvh_node *node, int children, in
 }
 
 /* No child is lost whose exact bounds the slab test accepts: not of any bounds, nor of any ray. */
-static void find_all(const char *name, bool tile) {
+static void find_all(const char *name, bool local) {
   random_state random = harness_seeded(name);
   ray_counts counts = {0};
   for (int i = 0; i < 10 * NODES; i++) {
     bvh_node node;
     const int children = random_node(&random, &node);
-    for (int k = 0; k < 5; k++) cast_at(&random, &node, children, 30, tile, &counts);
+    for (int k = 0; k < 5; k++) cast_at(&random, &node, children, 30, local, &counts);
   }
   assert_true(counts.oblique > 10 * NODES && counts.others > 10 * NODES);
 }
 
 /* Of children of sizes like that of their node, which have some hundred steps, hardly any is found that the slab test
  * rejects. */
-static void find_few(const char *name, bool tile) {
+static void find_few(const char *name, bool local) {
   random_state random = harness_seeded(name);
   ray_counts counts = {0};
   for (int i = 0; i < NODES; i++) {
     bvh_node node;
     spread_node(&random, 0.5f, &node);
-    for (int k = 0; k < 5; k++) cast_at(&random, &node, BVH_WIDTH, 6, tile, &counts);
+    for (int k = 0; k < 5; k++) cast_at(&random, &node, BVH_WIDTH, 6, local, &counts);
   }
   assert_true(counts.missed > NODES && counts.found * 100 < counts.missed);
 }
@@ -279,14 +279,14 @@ static void rays_find_few_that_the_slab_test_rejects(void **state) {
   find_few("rays_find_few_that_the_slab_test_rejects", false);
 }
 
-static void rays_find_all_of_a_tile(void **state) {
+static void rays_find_all_of_local_boxes(void **state) {
   (void)state;
-  find_all("rays_find_all_of_a_tile", true);
+  find_all("rays_find_all_of_local_boxes", true);
 }
 
-static void rays_find_few_of_a_tile_besides(void **state) {
+static void rays_find_few_of_local_boxes_besides(void **state) {
   (void)state;
-  find_few("rays_find_few_of_a_tile_besides", true);
+  find_few("rays_find_few_of_local_boxes_besides", true);
 }
 
 /* Decoded bounds are within one step of the exact ones. Bounds that hold everything would pass the tests above too. */
@@ -354,8 +354,8 @@ int main(void) {
       cmocka_unit_test(bounds_at_the_ends_of_floats_are_held),
       cmocka_unit_test(rays_find_all_that_the_slab_test_accepts),
       cmocka_unit_test(rays_find_few_that_the_slab_test_rejects),
-      cmocka_unit_test(rays_find_all_of_a_tile),
-      cmocka_unit_test(rays_find_few_of_a_tile_besides),
+      cmocka_unit_test(rays_find_all_of_local_boxes),
+      cmocka_unit_test(rays_find_few_of_local_boxes_besides),
       cmocka_unit_test(decoded_bounds_are_tight),
       cmocka_unit_test(children_stand_at_their_corners),
       cmocka_unit_test(a_node_is_80_bytes),

@@ -47,9 +47,9 @@ static void blocks_that_begin_in_one_buffer_are_counted(void **state) {
  * widest block of each layout. */
 static void the_tail_holds_the_longest_block(void **state) {
   (void)state;
-  assert_true(BLOCK_TAIL >= ROWS_MOST * 16 - 1);
-  assert_true(BLOCK_TAIL >= BVH_BLOCK_UNITS(ROWS_MOST) * BLOCK_UNIT - 1);
-  assert_true(BLOCK_TAIL >= BLOCK_UNITS(ROWS_MOST, 1, COMPRESSED_UNIT) * COMPRESSED_UNIT - 1);
+  assert_true(BLOCK_TAIL >= FLOATS_MOST * 16 - 1);
+  assert_true(BLOCK_TAIL >= BVH_BLOCK_UNITS(FLOATS_MOST) * BLOCK_UNIT - 1);
+  assert_true(BLOCK_TAIL >= BLOCK_UNITS(FLOATS_MOST, 1, COMPRESSED_UNIT) * COMPRESSED_UNIT - 1);
 }
 
 int main(void) {

@@ -147,8 +147,8 @@ static void small_scenes_answer_as_brute_force(void **state) {
   static const size_t calls[] = {1, 2, 3, 100, 300, RAYS};
   slab_context *context = harness_context();
   slab_scene *scenes[2];
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
-  slab_primitive_id *skip = harness_room(RAYS * sizeof *skip);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
+  slab_primitive_id *skip = harness_space(RAYS * sizeof *skip);
   for (uint32_t i = 0; i < RAYS; i++) skip[i] = (slab_primitive_id){i % 8, 4};
   const slab_cast_options some = {.cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1, .max_hits = 3};
   for (int s = 0; s < 2; s++) {
@@ -181,8 +181,8 @@ static void few_rays_learn_for_the_next_refit_too(void **state) {
   assert_int_equal(scene_build("boxes", 8, 1, &made), 0);
   assert_ok(scene_geometry_add(scene, &made, NULL, &geometry));
   assert_ok(slab_scene_commit(scene, NULL));
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
-  slab_hit *whole = harness_room(RAYS * sizeof *whole), *few = harness_room(RAYS * sizeof *few);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
+  slab_hit *whole = harness_space(RAYS * sizeof *whole), *few = harness_space(RAYS * sizeof *few);
   rays_fill(rays, false);
   assert_ok(slab_closest(scene, rays, RAYS, whole, NULL));
   for (int call = 0; call < CALLS; call++)

@@ -37,8 +37,8 @@ static unsigned octant_of(const slab_ray *ray) {
 static void every_ray_is_there_once(void **state) {
   (void)state;
   random_state random = harness_seeded("every_ray_is_there_once");
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
-  unsigned char *seen = harness_room(RAYS);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
+  unsigned char *seen = harness_space(RAYS);
   scatter(&random, rays);
   for (size_t n = 0; n <= RAYS; n = n < 40 ? n + 1 : n == RAYS ? n + 1 : RAYS) {
     uint32_t *sorted = rays_sorted(rays, n, lower, upper, 4);
@@ -60,7 +60,7 @@ static void every_ray_is_there_once(void **state) {
 static void neighbours_go_one_way_and_begin_near(void **state) {
   (void)state;
   random_state random = harness_seeded("neighbours_go_one_way_and_begin_near");
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
   scatter(&random, rays);
   uint32_t *sorted = rays_sorted(rays, RAYS, lower, upper, 4);
   assert_non_null(sorted);
@@ -96,7 +96,7 @@ static void bounds_may_be_none(void **state) {
   (void)state;
   static const float none[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
   random_state random = harness_seeded("bounds_may_be_none");
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
   scatter(&random, rays);
   uint32_t *sorted = rays_sorted(rays, RAYS, none[0], none[1], 4);
   assert_non_null(sorted);
@@ -133,7 +133,7 @@ static slab_ray from_floor(size_t i, float dx, float dy, float dz) {
 static void order_is_told(void **state) {
   (void)state;
   random_state random = harness_seeded("order_is_told");
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
   scatter(&random, rays);
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_SCATTERED);
   frame(rays, 40);
@@ -174,7 +174,7 @@ static void assert_rows(rays_rows got, uint32_t row, uint32_t width, uint32_t he
 
 static void rows_of_a_picture_are_found(void **state) {
   (void)state;
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
   frame(rays, 40);
   assert_rows(rows_of(rays, RAYS), 200, 8, 4);
   for (size_t i = 0; i < RAYS; i++) /* a third are of no use, as those of pixels that see nothing */
@@ -200,7 +200,7 @@ static void tiles_of_known_rows_are_found(void **state) {
   enum { BEAMS = 128, ROWS = 18, N = BEAMS * ROWS };
   const float low[3] = {-10, -10, -10}, high[3] = {10, 10, 10};
   random_state random = harness_seeded(__func__);
-  slab_ray *rays = harness_room(N * sizeof *rays);
+  slab_ray *rays = harness_space(N * sizeof *rays);
   (void)state;
   for (size_t i = 0; i < N; i++) {
     const float up = (float)(i % BEAMS) * 0.0055f - 0.4f, turn = (float)(i / BEAMS) * 0.012f;
@@ -266,7 +266,7 @@ static uint32_t half_of(uint32_t code) {
 static void other_rays_are_in_no_rows(void **state) {
   (void)state;
   random_state random = harness_seeded("other_rays_are_in_no_rows");
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
   frame(rays, 40);
   assert_rows(rows_of(rays, 200 * 31), 0, 0, 0); /* too few rows to tell */
   assert_rows(rows_of(rays, 1), 0, 0, 0);

@@ -46,7 +46,7 @@ static void assert_stacks(slab_layout layout, uint32_t a_node, uint32_t of_insta
 }
 
 /* Seven of a node's children wait while one is visited. So do eight instances of a block but one, the other blocks of
- * their leaf, the instances without a gate, and the end of the model. Each takes a node's room. */
+ * their leaf, the instances without a gate, and the end of the model. Each takes a node's space. */
 static void wide_scenes_need_the_sum_over_their_depths(void **state) {
   (void)state;
   assert_stacks(SLAB_LAYOUT_WIDE, BVH_WIDTH - 1, 4 * (BVH_WIDTH - 1));

@@ -42,8 +42,8 @@ static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
     assert_true(rays < rows->row * rows->height + RAYS_A_TILE / 2);
     return;
   }
-  numbered *all = harness_room(rays * sizeof *all), *back = harness_room(rays * sizeof *back);
-  uint32_t *order = harness_room(rays * sizeof *order), at = 0;
+  numbered *all = harness_space(rays * sizeof *all), *back = harness_space(rays * sizeof *back);
+  uint32_t *order = harness_space(rays * sizeof *order), at = 0;
   tiles_order(&t, order);
   memset(back, 0xFF, rays * sizeof *back);
   for (uint32_t i = 0; i < rays; i++)

@@ -119,7 +119,7 @@ typedef enum set { CAMERA, LIGHT, ANY_WAY, ANYWHERE } set;
 /* Released with free. By another seed ANY_WAY may be taken for scattered: of some one in twelve. */
 static slab_ray *rays_of(set which) {
   random_state random = harness_seeded("traversal_choice");
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
   for (size_t i = 0; i < RAYS; i++) {
     const float x = (float)(i % 1024) / 1024, y = (float)(i / 1024) / 1024; /* NOLINT(bugprone-integer-division) */
     float o[3] = {x, y, 0}, d[3] = {x - 0.5f, y - 0.5f, 3};
@@ -436,7 +436,7 @@ static void scattered_rays_are_sorted_where_they_are_slow(void **state) {
 static void sorting_ends_where_it_does_not_help(void **state) {
   (void)state;
   enum { MANY = 3 * RAYS };
-  slab_ray *rays = rays_of(ANYWHERE), *many = harness_room(MANY * sizeof *many);
+  slab_ray *rays = rays_of(ANYWHERE), *many = harness_space(MANY * sizeof *many);
   for (size_t i = 0; i < MANY; i++) many[i] = rays[i % RAYS];
   const outcome o = cast((wish){0}, many, MANY, slow_for_nothing);
   assert_int_equal(o.rays[SLAB_TRAVERSAL_SORTED], RAYS); /* once */

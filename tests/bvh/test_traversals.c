@@ -241,16 +241,16 @@ static slab_ray ray_through_corner(random_state *random) {
   return ray;
 }
 
-static const int room_size[3] = {1, 1, 1000};
+static const int space_size[3] = {1, 1, 1000};
 
 static slab_status fill_room(slab_scene *scene, const void *user) {
   lattice_mesh mesh = {0};
   (void)user;
-  lattice_box(&mesh, room_size);
+  lattice_box(&mesh, space_size);
   return lattice_add(scene, &mesh, lattice_places[0]);
 }
 
-/* A packet of copies has no slack: its packet interval is one ray, and must contain what that ray needs. One packet
+/* A packet of copies has no slack: its hull is one ray, and must contain what that ray needs. One packet
  * in four begins below 0, where packets are not used. */
 static void check_copies(const contexts *c, scene_filler *fill, const char *name, slab_ray make(random_state *random)) {
   enum { PACKETS = 4000 };
@@ -276,8 +276,8 @@ static void rays_through_corners_meet_their_nodes(void **state) {
 
 static slab_ray ray_in_room(random_state *random) {
   lattice_mesh mesh = {0};
-  lattice_box(&mesh, room_size);
-  return lattice_rounded_ray(random, &mesh, room_size, lattice_places[0]);
+  lattice_box(&mesh, space_size);
+  return lattice_rounded_ray(random, &mesh, space_size, lattice_places[0]);
 }
 
 /* The shear displaces distant vertices, so rays hit beside the bounds. The padded bounds contain these hits. */
@@ -285,7 +285,7 @@ static void rays_in_a_thin_room_meet_its_walls(void **state) {
   check_copies(*state, fill_room, "rays_in_a_thin_room_meet_its_walls", ray_in_room);
 }
 
-/* Some packet has NaN in each of its places. The NaN must not remove from the packet interval what the other rays
+/* Some packet has NaN in each of its places. The NaN must not remove from the hull what the other rays
  * need. */
 static void invalid_rays_are_no_part_of_a_hull(void **state) {
   enum { TIMES = 8 };
@@ -641,11 +641,11 @@ static void check_million(const contexts *c, const char *name, uint32_t trials,
   slab_scene *scenes_of[2];
   slab_scene_stats stats;
   random_state random = harness_seeded(name);
-  slab_ray *rays = harness_room(MILLION * sizeof *rays);
+  slab_ray *rays = harness_space(MILLION * sizeof *rays);
   uint8_t *occluded[2];
   steps seen = {0};
   for (int k = 0; k < 2; k++) {
-    occluded[k] = harness_room(MILLION);
+    occluded[k] = harness_space(MILLION);
     memset(occluded[k], 0xEE, MILLION);
     scenes_of[k] = filled_scene(c->of[traversal_of[k]], SLAB_TREE_HIGH, fill_tree_scene, &which);
   }

@@ -260,8 +260,8 @@ static void several_contexts_at_once_are_independent(void **state) {
 
 /* ---- memory that runs out ---- */
 
-/* A card of any size between too little and enough: each call that wants more says so, and what is made with room again
- * is right. */
+/* A card of any size between too little and enough: each call that wants more says so, and what is made with space
+ * again is right. */
 static void memory_that_runs_out_is_told(void **state) {
   enum { CARDS = 60, MOST = 80000 };
   (void)state;

@@ -72,7 +72,7 @@ typedef struct job {
 } job;
 
 static CUdeviceptr filled(const bench *c, size_t size) {
-  unsigned char *bytes = harness_room(size + 1);
+  unsigned char *bytes = harness_space(size + 1);
   memset(bytes, 0xEE, size);
   const CUdeviceptr at = caller_upload(&c->caller, bytes, size + 1);
   free(bytes);
@@ -93,7 +93,7 @@ static void expect(const bench *c, job *j, int place, const slab_ray *rays, size
     j->offsets = caller_upload(&c->caller, given, sizeof given);
     j->size = hits * sizeof(slab_hit);
   }
-  j->want = harness_room(j->size + 1);
+  j->want = harness_space(j->size + 1);
   memset(j->want, 0xEE, j->size);
   if (query == SLAB_ALL)
     assert_ok(slab_all(c->scenes[place], rays, n, offsets, (slab_hit *)(void *)j->want, hits, NULL, &options));
@@ -119,7 +119,7 @@ static job job_begin(const bench *c, int place, slab_query query, size_t n) {
 }
 
 static void job_end(const bench *c, job *j) {
-  unsigned char *got = harness_room(j->size + 1);
+  unsigned char *got = harness_space(j->size + 1);
   uint32_t invalid = 0;
   assert_cu(cuMemcpyDtoHAsync(got, j->results, j->size + 1, c->caller.stream));
   assert_cu(cuMemcpyDtoHAsync(&invalid, j->invalid, sizeof invalid, c->caller.stream));

@@ -38,7 +38,7 @@ static void ask(const bench *c, slab_query query, const slab_cast_options *optio
   uint64_t invalid = 0;
   slab_cast_options counted = *options;
   counted.invalid = &invalid;
-  unsigned char *want = harness_room(size), *got = harness_room(size);
+  unsigned char *want = harness_space(size), *got = harness_space(size);
   const uint32_t none = 0;
   uint32_t found = 0;
   switch (query) {

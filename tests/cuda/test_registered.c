@@ -35,7 +35,7 @@ static int begin(void **state) {
   s->scenes[1] = mixed_tree(s->own, 100);
   s->rays = mixed_rays("registered", N);
   for (int q = 0; q < QUERIES; q++) {
-    s->want[q] = harness_room(N * slab_result_size(queries[q]));
+    s->want[q] = harness_space(N * slab_result_size(queries[q]));
     assert_ok(cast_query(s->scenes[1], queries[q], s->rays, N, s->want[q], NULL));
   }
   return 0;
@@ -56,9 +56,9 @@ static int end(void **state) {
 
 typedef enum kind { NOTHING, ALL, MORE, BEGIN, REST, INSIDE, PIECES, KINDS } kind;
 
-/* An array with room before and after it, and up to two registrations. */
+/* An array with space before and after it, and up to two registrations. */
 typedef struct array {
-  unsigned char *room, *bytes;
+  unsigned char *space, *bytes;
   size_t size;
   unsigned char *at[2];
   size_t sizes[2];
@@ -67,8 +67,8 @@ typedef struct array {
 
 static array array_of(size_t size) {
   enum { AROUND = 100 };
-  array a = {.room = harness_room(size + 2 * AROUND), .size = size};
-  a.bytes = a.room + AROUND;
+  array a = {.space = harness_space(size + 2 * AROUND), .size = size};
+  a.bytes = a.space + AROUND;
   return a;
 }
 
@@ -86,7 +86,7 @@ static void register_as(array *a, kind k, random_state *random) {
       put(a, 0, a->size);
       break;
     case MORE: /* neighbours, too */
-      a->at[0] = a->room + 1;
+      a->at[0] = a->space + 1;
       a->sizes[0] = a->size + 150;
       a->registrations = 1;
       assert_cu(cuMemHostRegister(a->at[0], a->sizes[0], 0));
@@ -148,8 +148,8 @@ static void a_case(const setting *s, int i, random_state *random) {
       cast_query(s->scenes[i % 2], queries[q], (const slab_ray *)(const void *)rays.bytes, N, results.bytes, NULL));
   assert_true(standin_registered() == 0);
   assert_same_bits(results.bytes, s->want[q], N, element);
-  free(rays.room);
-  free(results.room);
+  free(rays.space);
+  free(results.space);
   harness_count(2 * N);
 }
 
@@ -187,8 +187,8 @@ static void calls_that_fail_leave_no_copy_in_flight(void **state) {
   const unsigned calls = caller_strike(cast_registered, &f, &told);
   print_message("%u calls, %u failures told\n", calls, told);
   assert_in_range(told, calls / 2, calls);
-  free(f.rays.room);
-  free(f.results.room);
+  free(f.rays.space);
+  free(f.results.space);
 }
 
 /* ---- several threads ---- */

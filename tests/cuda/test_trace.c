@@ -19,7 +19,7 @@ typedef struct fixture {
   nested nested;
   slab_ray *rays, *nested_rays;
   size_t n;
-  CUdeviceptr given[PLACES], results; /* rays on the card; room for n walks */
+  CUdeviceptr given[PLACES], results; /* rays on the card; space for n walks */
 } fixture;
 
 static const slab_ray *rays_of(const fixture *f, int place) { return place < 2 ? f->rays : f->nested_rays; }

@@ -75,7 +75,7 @@ static void *lent_at(const lent *r) { return caller_pointer(r->memory + OFFSET);
 
 /* The caller writes over what an update has read, and frees it. */
 static void lent_end(const lent *r) {
-  void *junk = harness_room(r->size + 1);
+  void *junk = harness_space(r->size + 1);
   memset(junk, 0xFF, r->size);
   if (r->size > 0) assert_cu(cuMemcpyHtoDAsync(r->memory + OFFSET, junk, r->size, r->stream));
   assert_cu(cuStreamSynchronize(r->stream));
@@ -438,7 +438,7 @@ static void frames_wait_for_casts_in_flight(void **state) {
   random_state random = harness_seeded(__func__);
   slab_ray *rays = mixed_rays(__func__, N);
   slab_scene *model = model_of_boxes(p.caller.slab);
-  moves *m = harness_room(sizeof *m);
+  moves *m = harness_space(sizeof *m);
   uint32_t worlds[N];
   CUdeviceptr hits[FRAMES];
   slab_hit got[N], want[N];

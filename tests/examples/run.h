@@ -37,7 +37,7 @@ static inline char *empty_file(char *name) {
 static inline uint8_t *read_picture(const char *path, int width, int height) {
   FILE *file = fopen(path, "rb");
   int got[2] = {0, 0};
-  uint8_t *pixels = harness_room(3 * (size_t)width * (size_t)height);
+  uint8_t *pixels = harness_space(3 * (size_t)width * (size_t)height);
   assert_non_null(file);
   assert_int_equal(fscanf(file, "P6 %d %d 255", &got[0], &got[1]), 2);
   assert_true(got[0] == width && got[1] == height && fgetc(file) == '\n');

@@ -69,8 +69,8 @@ static void read_ply(const char *path, const float *vertices, uint8_t *first) {
 static void places_see_the_masts_that_no_ground_hides(void **state) {
   (void)state;
   char path[] = "sight_lines-XXXXXX", side[8];
-  float *vertices = harness_room(3 * N * sizeof *vertices);
-  uint32_t *indices = harness_room(3 * (size_t)TRIANGLES * sizeof *indices), masts[MASTS];
+  float *vertices = harness_space(3 * N * sizeof *vertices);
+  uint32_t *indices = harness_space(3 * (size_t)TRIANGLES * sizeof *indices), masts[MASTS];
   uint8_t first[N];
   snprintf(side, sizeof side, "%d", SIDE);
   FILE *printed = run_example(sight_lines_main, 0, (char *[]){"sight_lines", empty_file(path), side, NULL});

@@ -714,14 +714,14 @@ static slab_status run_explain64(world *w) {
   }
 #define ADD_ARRAY(names, kind) ADD(#names, kind),
 #define ADD_MESH(names, kind) ADD("mesh", kind),
-#define ADD_KIND(shape, name, names, noun, rows, form, place, source) ADD_##source(names, shape)
+#define ADD_KIND(shape, name, names, noun, floats, form, place, source) ADD_##source(names, shape)
 #define UPDATE(text, kind)                                                                                     \
   {                                                                                                            \
     .name = "slab_scene_update_" text, .begin = begin_committed, .run = run_update, .with = {.shape = (kind) } \
   }
 #define UPDATE_ARRAY(names, kind) UPDATE(#names, kind),
 #define UPDATE_MESH(names, kind) UPDATE("mesh", kind),
-#define UPDATE_KIND(shape, name, names, noun, rows, form, place, source) UPDATE_##source(names, shape)
+#define UPDATE_KIND(shape, name, names, noun, floats, form, place, source) UPDATE_##source(names, shape)
 #define RECOMMIT(text, ...)                                                                                            \
   {                                                                                                                    \
     .name = "slab_scene_commit, " text, .begin = begin_changed, .run = run_commit, .fresh = 1, .with = { __VA_ARGS__ } \

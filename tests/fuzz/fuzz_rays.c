@@ -13,23 +13,23 @@
 enum { FUZZ_INPUT_MAX = 4096 };
 
 /* Capacity for the rays of an input and one more: a ray takes at least seven bytes, "0,0,0,0". */
-static size_t room_for(size_t size) { return size / 7 + 2; }
+static size_t space_for(size_t size) { return size / 7 + 2; }
 
 static slab_ray *rays_for(size_t size) {
-  slab_ray *rays = malloc(room_for(size) * sizeof *rays);
+  slab_ray *rays = malloc(space_for(size) * sizeof *rays);
   claim(rays != NULL);
   return rays;
 }
 
 /* Reads rays to the end, at most `step` at a time. Returns -1 if the reader complained. */
-static long read_rays(const ray_options *options, uint64_t skipped, size_t step, slab_ray *rays, size_t room) {
+static long read_rays(const ray_options *options, uint64_t skipped, size_t step, slab_ray *rays, size_t space) {
   const unsigned before = fuzz_complaints();
   ray_source *source = NULL;
   size_t count = 0, got = 1;
   int failed = ray_source_open(options, &source);
   if (!failed) failed = ray_source_skip(source, skipped);
   while (!failed && got > 0) {
-    const size_t wanted = room - count < step ? room - count : step;
+    const size_t wanted = space - count < step ? space - count : step;
     claim(wanted > 0);
     failed = ray_source_read(source, wanted, (ray_array){.floats = rays + count}, &got);
     claim(got <= wanted);
@@ -68,12 +68,12 @@ static void read_in_double(const ray_options *options, uint64_t skipped, const s
 
 /* Points take as few bytes as rays, or fewer: "0,0". */
 static void read_as_points(const ray_options *options, size_t size, ray_rows of) {
-  const size_t room = size / 3 + 2;
-  slab_ray *points = malloc(room * sizeof *points);
+  const size_t space = size / 3 + 2;
+  slab_ray *points = malloc(space * sizeof *points);
   ray_options of_points = *options;
   claim(points != NULL);
   of_points.of = of;
-  const long count = read_rays(&of_points, 0, room, points, room);
+  const long count = read_rays(&of_points, 0, space, points, space);
   for (long i = 0; i < count; i++) claim(points[i].t_min == 0 && points[i].t_max > FLT_MAX);
   free(points);
 }
@@ -81,7 +81,7 @@ static void read_as_points(const ray_options *options, size_t size, ray_rows of)
 /* The rays from `first` on must be the same when they are read in another way. */
 static void reads_same(const ray_options *options, uint64_t skipped, size_t size, const slab_ray *want, long count) {
   slab_ray *rays = rays_for(size);
-  claim(read_rays(options, skipped, size % 7 + 1, rays, room_for(size)) == count);
+  claim(read_rays(options, skipped, size % 7 + 1, rays, space_for(size)) == count);
   claim(count <= 0 || memcmp(rays, want, (size_t)count * sizeof *rays) == 0);
   free(rays);
 }
@@ -151,7 +151,7 @@ long fuzz_one(const uint8_t *data, size_t size) {
   if (size > FUZZ_INPUT_MAX) return FUZZ_REFUSED;
   slab_ray *rays = rays_for(size);
   options.path = fuzz_file(data, size);
-  const long count = read_rays(&options, 0, room_for(size), rays, room_for(size));
+  const long count = read_rays(&options, 0, space_for(size), rays, space_for(size));
   if (format == FORMAT_RAW && count > 0) claim(memcmp(rays, data, size) == 0);
   if (format == FORMAT_NPY) header_survives(data, size);
   read_other_ways(options, data, size, rays, count);

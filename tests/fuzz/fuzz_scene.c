@@ -150,10 +150,10 @@ static slab_status update_from_buffer(player *p, uint32_t id, const slab_mesh *m
   const size_t stride = mesh->vertex_stride == 0 ? 12 : mesh->vertex_stride, before = choice % 4 * 4,
                needed = (mesh->vertex_count - (size_t)1) * stride + 12;
   const int lacks = choice / 4 % 8 == 7, wild = choice / 32 == 7, indexed = mesh->indices != NULL;
-  char room[64 + sizeof((given *)0)->vertices];
-  memset(room, 0xA5, sizeof room);
-  memcpy(room + before, mesh->vertices, needed);
-  cl_mem vertices = clCreateBuffer(cl, CL_MEM_COPY_HOST_PTR, before + needed - 4 * (size_t)lacks, room, NULL);
+  char space[64 + sizeof((given *)0)->vertices];
+  memset(space, 0xA5, sizeof space);
+  memcpy(space + before, mesh->vertices, needed);
+  cl_mem vertices = clCreateBuffer(cl, CL_MEM_COPY_HOST_PTR, before + needed - 4 * (size_t)lacks, space, NULL);
   cl_mem indices = !indexed ? NULL
                             : clCreateBuffer(cl, CL_MEM_COPY_HOST_PTR, (3 * PRIMITIVES_MAX) * sizeof(uint32_t),
                                              (void *)(uintptr_t)mesh->indices, NULL);
@@ -308,16 +308,16 @@ typedef struct guarded {
   size_t size;
 } guarded;
 
-static guarded guarded_room(size_t size) {
-  guarded room = {malloc(size + 2 * GUARD), size};
-  claim(room.bytes != NULL);
-  memset(room.bytes, 0xA5, size + 2 * GUARD);
-  return room;
+static guarded guarded_space(size_t size) {
+  guarded space = {malloc(size + 2 * GUARD), size};
+  claim(space.bytes != NULL);
+  memset(space.bytes, 0xA5, size + 2 * GUARD);
+  return space;
 }
 
-static void guarded_free(guarded room) {
-  for (size_t i = 0; i < GUARD; i++) claim(room.bytes[i] == 0xA5 && room.bytes[GUARD + room.size + i] == 0xA5);
-  free(room.bytes);
+static void guarded_free(guarded space) {
+  for (size_t i = 0; i < GUARD; i++) claim(space.bytes[i] == 0xA5 && space.bytes[GUARD + space.size + i] == 0xA5);
+  free(space.bytes);
 }
 
 static slab_status cast_all(player *p, const slab_ray *rays, size_t n, const slab_cast_options *options) {
@@ -326,7 +326,7 @@ static slab_status cast_all(player *p, const slab_ray *rays, size_t n, const sla
   if (status != SLAB_OK) return status;
   claim(required <= HITS_MAX && offsets[n] == required);
   const uint64_t capacity = required > 1 && fuzz_byte(&p->bytes) % 4 == 0 ? required - 1 : required;
-  const guarded hits = guarded_room((size_t)capacity * sizeof(slab_hit));
+  const guarded hits = guarded_space((size_t)capacity * sizeof(slab_hit));
   status = said(p, slab_all(p->scene, rays, n, offsets, (slab_hit *)(hits.bytes + GUARD), capacity, NULL, options));
   if (capacity < required)
     claim(status == SLAB_CAPACITY);
@@ -338,7 +338,7 @@ static slab_status cast_all(player *p, const slab_ray *rays, size_t n, const sla
 
 static void compare_anew(player *p, slab_query query, const slab_ray *rays, size_t n, const unsigned char *results,
                          const slab_cast_options *options) {
-  const guarded wanted = guarded_room(n * slab_result_size(query));
+  const guarded wanted = guarded_space(n * slab_result_size(query));
   slab_cast_options quiet = *options;
   slab_scene *anew = made_anew(p);
   quiet.progress = NULL;
@@ -350,7 +350,7 @@ static void compare_anew(player *p, slab_query query, const slab_ray *rays, size
 
 static slab_status cast_one(player *p, slab_query query, const slab_ray *rays, size_t n,
                             const slab_cast_options *options) {
-  const guarded results = guarded_room(n * slab_result_size(query));
+  const guarded results = guarded_space(n * slab_result_size(query));
   const slab_status status = said(p, cast_query(p->scene, query, rays, n, results.bytes + GUARD, options));
   if (status == SLAB_OK) judge(p, query, rays, n, results.bytes + GUARD, NULL, options);
   if (status == SLAB_OK) compare_anew(p, query, rays, n, results.bytes + GUARD, options);

@@ -193,8 +193,8 @@ enum { DIVISIONS = sizeof divisions / sizeof *divisions };
 
 static void ray_down_on_a_divided_square_hits_once(void **state) {
   random_state random = harness_seeded("ray_down_on_a_divided_square_hits_once");
-  square *s = harness_room(sizeof *s);
-  aimed *to = harness_room(sizeof *to);
+  square *s = harness_space(sizeof *s);
+  aimed *to = harness_space(sizeof *to);
   uint64_t rays = 0, wrong = 0;
   for (uint32_t round = 0, rounds = ways_rounds(3 * 2 * MOST); round < rounds; round++)
     for (int k = 0; k < DIVISIONS; k++) {
@@ -255,8 +255,8 @@ static uint64_t unbalanced(const ways_scenes *scenes, const slab_ray *rays, size
 static void ray_through_a_divided_square_goes_down_once_more_than_up(void **state) {
   enum { RAYS = 16384 };
   random_state random = harness_seeded("ray_through_a_divided_square_goes_down_once_more_than_up");
-  square *s = harness_room(sizeof *s);
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  square *s = harness_space(sizeof *s);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
   uint64_t asked = 0, wrong = 0;
   /* a tenth of what the proof asks: three casts each, through needles upon needles */
   for (uint32_t round = 0, rounds = ways_rounds(20 * RAYS); round < rounds; round++)
@@ -333,8 +333,8 @@ static slab_status fill_cover(slab_scene *scene, const void *user) {
 /* Theirs asks for one hit or more. How many boxes hold each point is known, faces, edges and corners included. */
 static void ray_down_on_divided_boxes_hits_all_that_hold_it(void **state) {
   random_state random = harness_seeded("ray_down_on_divided_boxes_hits_all_that_hold_it");
-  cover *c = harness_room(sizeof *c);
-  aimed *to = harness_room(sizeof *to);
+  cover *c = harness_space(sizeof *c);
+  aimed *to = harness_space(sizeof *to);
   uint64_t rays = 0, wrong = 0, shared = 0;
   for (uint32_t round = 0, rounds = ways_rounds(MOST); round < rounds; round++) {
     divide_cover(c, &random, pieces(MOST));

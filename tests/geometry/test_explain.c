@@ -144,7 +144,7 @@ static ids all_ids(slab_scene *scene, bool has_instances) {
   assert_ok(slab_scene_info(scene, &stats));
   const size_t own = (size_t)(stats.planes + stats.spheres + stats.boxes + stats.obbs + stats.triangles);
   const size_t most = has_instances ? IDS_MOST : own;
-  ids all = {harness_room((most + 1) * sizeof *all.list), 0};
+  ids all = {harness_space((most + 1) * sizeof *all.list), 0};
   for (slab_primitive_id id = {0, 0}; id.geometry < stats.geometries; id.geometry++)
     for (id.primitive = 0;; id.primitive++) {
       const slab_status status = slab_explain(scene, &ray, id, NULL, &found, NULL, 0, &steps);

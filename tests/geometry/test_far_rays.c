@@ -81,8 +81,8 @@ static void assert_same_line(const far_source *from, const far_lines *lines, con
 /* Rays that are made in runs, as pieces of a cast make them, are those that are made at once. */
 static void assert_same_in_runs(const far_cast *far, const slab_ray *made, const far_lines *lines, size_t n,
                                 random_state *random) {
-  slab_ray *rays = harness_room(n * sizeof *rays);
-  const far_lines own = {harness_room((n + 3) * sizeof(double)), harness_room((n + 3) * sizeof(double))};
+  slab_ray *rays = harness_space(n * sizeof *rays);
+  const far_lines own = {harness_space((n + 3) * sizeof(double)), harness_space((n + 3) * sizeof(double))};
   for (size_t at = 0; at < n;) {
     const size_t some = 1 + random_below(random, 9), run = n - at < some ? n - at : some;
     far_rays_make(far, at, run, rays + at, &(far_lines){own.begin + at, own.unit + at});
@@ -98,9 +98,9 @@ static void assert_same_in_runs(const far_cast *far, const slab_ray *made, const
 
 static void the_reference_makes_the_rays_of_casts(void **state) {
   random_state random = harness_seeded("patterns");
-  slab_ray64 *rays64 = harness_room(PATTERNS * sizeof *rays64);
-  slab_ray *floats = harness_room(PATTERNS * sizeof *floats), *made = harness_room(PATTERNS * sizeof *made);
-  const far_lines lines = {harness_room(PATTERNS * sizeof(double)), harness_room(PATTERNS * sizeof(double))};
+  slab_ray64 *rays64 = harness_space(PATTERNS * sizeof *rays64);
+  slab_ray *floats = harness_space(PATTERNS * sizeof *floats), *made = harness_space(PATTERNS * sizeof *made);
+  const far_lines lines = {harness_space(PATTERNS * sizeof(double)), harness_space(PATTERNS * sizeof(double))};
   static const float sizes[][2] = {{-64.0f, 64.0f}, {-1e-3f, 2e4f}, {0.0f, 0.0f}, {1.0f, -1.0f}, {-3e30f, 2e38f}};
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
     slab_scene_stats stats = {.origin = {5e6 + 0.25, -1e8, s == 2 ? 0.0 : 0x1p-30}};

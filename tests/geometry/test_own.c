@@ -31,7 +31,7 @@ typedef struct contexts {
 
 static int setup(void **state) {
   static const slab_layout layouts[LAYOUTS] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
-  contexts *c = harness_room(sizeof *c);
+  contexts *c = harness_space(sizeof *c);
   c->count = harness_is_native() ? LAYOUTS : 1;
   for (int k = 0; k < c->count; k++) {
     /* packets are forced where the rays have none of their own; those that have are cast one by one */
@@ -319,7 +319,7 @@ typedef void task_maker(task *, slab_context *, slab_tree, uint32_t seed);
 
 static void each_way(const contexts *c, task_maker *make) {
   static const slab_tree trees[] = {SLAB_TREE_FLAT, SLAB_TREE_HIGH, SLAB_TREE_DEFAULT};
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   for (int k = 0; k < c->count; k++)
     for (uint32_t seed = 0; seed < seeds(); seed++) {
       make(t, c->of[k], trees[seed % 3], seed);
@@ -336,7 +336,7 @@ static void random_scenes_of_every_kind(void **state) { each_way(*state, adversa
 static void instances(void **state) {
   const contexts *c = *state;
   if (!are_programs_ready()) skip();
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   for (int k = 0; k < c->count; k++)
     for (uint32_t seed = 0; seed < seeds() - 1; seed++) {
       nested s;
@@ -353,7 +353,7 @@ static void instances(void **state) {
 
 static void what_does_not_go_together_is_refused(void **state) {
   const contexts *c = *state;
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   copies_begin(t, c->of[0], SLAB_TREE_DEFAULT, 0);
   slab_hit hits[RAYS];
   slab_interval intervals[RAYS];
@@ -382,7 +382,7 @@ static void what_does_not_go_together_is_refused(void **state) {
 /* What slab_explain says of a primitive that a mask hides, or that does not follow. */
 static void explanations_name_the_reason(void **state) {
   const contexts *c = *state;
-  task *t = harness_room(sizeof *t);
+  task *t = harness_space(sizeof *t);
   copies_begin(t, c->of[0], SLAB_TREE_DEFAULT, 0);
   const slab_ray ray = {{0.25f, 0.125f, -4}, 0, {0, 0, 1}, INFINITY};
   const uint32_t see[] = {1, 2};

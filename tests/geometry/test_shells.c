@@ -143,8 +143,8 @@ static void ray_inside_a_sphere_of_triangles_leaves_it(void **state) {
   enum { RAYS = 4096 };
   static const float *const places[] = {origin, far_away};
   random_state random = harness_seeded("ray_inside_a_sphere_of_triangles_leaves_it");
-  shell *s = harness_room(sizeof *s);
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  shell *s = harness_space(sizeof *s);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
   const size_t n = rays_of(RAYS);
   uint64_t wrong = 0;
   const uint32_t rounds = ways_rounds(2 * n);
@@ -169,8 +169,8 @@ static void ray_at_a_plane_of_triangles_crosses_it_once(void **state) {
   random_state random = harness_seeded("ray_at_a_plane_of_triangles_crosses_it_once");
   static const double along_z[3] = {0, 0, 12}, along_y[3] = {0, 12, 0};
   static const float places[] = {0, 148376};
-  shell *s = harness_room(sizeof *s);
-  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  shell *s = harness_space(sizeof *s);
+  slab_ray *rays = harness_space(RAYS * sizeof *rays);
   const size_t n = rays_of(RAYS);
   const uint32_t rounds = ways_rounds(2 * n);
   uint64_t wrong = 0;
@@ -249,7 +249,7 @@ static void check_small(void **state, shell *s, random_state *random, double sca
 static void small_triangle_is_hit_from_afar(void **state) {
   static const double scales[] = {1, 1e-6, 1e6}, radii[] = {100, 1e4};
   random_state random = harness_seeded("small_triangle_is_hit_from_afar");
-  shell *s = harness_room(sizeof *s);
+  shell *s = harness_space(sizeof *s);
   s->mask = 0;
   for (int i = 0; i < 3; i++)
     for (int k = 0; k < 2; k++) check_small(state, s, &random, scales[i], radii[k]);
@@ -276,7 +276,7 @@ enum { INACTIVE = 6, SPOILED = 7 };
 static void rays_that_are_invalid_disturb_none_beside_them(void **state) {
   enum { LONGEST = 40 };
   random_state random = harness_seeded("rays_that_are_invalid_disturb_none_beside_them");
-  shell *s = harness_room(sizeof *s);
+  shell *s = harness_space(sizeof *s);
   uint64_t asked = 0, wrong = 0;
   s->mask = 0;
   make_sphere(s, origin, 2, 24);
@@ -310,7 +310,7 @@ enum { MASKS = 15 };
 /* A small sphere of mask k + 1 at x = 4 k. */
 static slab_status fill_masked(slab_scene *scene, const void *user) {
   (void)user;
-  shell *s = harness_room(sizeof *s);
+  shell *s = harness_space(sizeof *s);
   slab_status status = SLAB_OK;
   for (uint32_t k = 0; k < MASKS && status == SLAB_OK; k++) {
     const float at[3] = {4 * (float)k, 0, 0};
@@ -381,7 +381,7 @@ static void culling_hides_a_square_from_one_side(void **state) {
   enum { RAYS = 1000 };
   static const double corner[3] = {0}, x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
   random_state random = harness_seeded("culling_hides_a_square_from_one_side");
-  shell *s = harness_room(sizeof *s);
+  shell *s = harness_space(sizeof *s);
   static slab_ray rays[RAYS];
   uint64_t wrong = 0;
   s->mask = 0;
@@ -411,7 +411,7 @@ static void culling_hides_a_square_from_one_side(void **state) {
 /* A BVH cannot part them, and a ray hits all. */
 static void triangles_upon_each_other_are_all_hit(void **state) {
   enum { COPIES = 5000 };
-  shell *s = harness_room(sizeof *s);
+  shell *s = harness_space(sizeof *s);
   static const slab_ray rays[] = {{{0.25f, 0.25f, 1}, 0, {0, 0, -1}, INFINITY},
                                   {{0.25f, 0.25f, -1}, 0, {0, 0, 1}, INFINITY},
                                   {{0.5f, 0.75f, -1}, 0, {0, 0, 1}, INFINITY}};

@@ -356,4 +356,4 @@ void kernels_run(const kernel_call *c) {
     if (c->buffers[i] != NULL) pages_protect(&c->buffers[i]->pages, false);
 }
 
-_Static_assert(sizeof(gpu_value) <= KERNEL_VALUE && sizeof(kernel_made) <= 6144, "there is room for arguments");
+_Static_assert(sizeof(gpu_value) <= KERNEL_VALUE && sizeof(kernel_made) <= 6144, "there is space for arguments");

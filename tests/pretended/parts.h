@@ -6,7 +6,7 @@
 
 #include "data/types.h"
 
-/* Lists of hits are in the room, as many as a work-item has walkers; native/cast.c makes room for more. */
+/* Lists of hits are in the space, as many as a work-item has walkers; native/cast.c makes space for more. */
 #undef LISTS_MOST
 #define LISTS_MOST SLAB_WALKERS
 

@@ -175,8 +175,8 @@ static void sets_of_rays_are_the_processors(void **state) {
   (void)state;
   slab_context *own = processor();
   slab_context *context = open_as(&(pretended_kind){.pace = PRETENDED_LATE}, (slab_context_options){0});
-  slab_ray *got = harness_room(ROWS * COLUMNS * sizeof *got), *want = harness_room(ROWS * COLUMNS * sizeof *want);
-  float *table = harness_room(12 * ROWS * sizeof *table);
+  slab_ray *got = harness_space(ROWS * COLUMNS * sizeof *got), *want = harness_space(ROWS * COLUMNS * sizeof *want);
+  float *table = harness_space(12 * ROWS * sizeof *table);
   random_state random = harness_seeded(__func__);
   for (int i = 0; i < 12 * ROWS; i++) table[i] = random_between(&random, -1, 1);
   slab_rays sets[] = {slab_rays_directions(table, ROWS, table + 5, COLUMNS),
@@ -240,8 +240,8 @@ static void sums_are_the_processors(void **state) {
   const shapes s = {BVH_MIXED, SHAPES, 7};
   slab_scene *scene = filled_scene(own, SLAB_TREE_HIGH, fill, &s);
   slab_scene_stats stats;
-  slab_ray *rays = harness_room(SUMMED * sizeof *rays);
-  float *weights = harness_room(COLUMNS * sizeof *weights);
+  slab_ray *rays = harness_space(SUMMED * sizeof *rays);
+  float *weights = harness_space(COLUMNS * sizeof *weights);
   slab_sum sums[2][ROWS];
   uint32_t bits[2][ROWS * WORDS];
   random_state random = harness_seeded(__func__);
@@ -279,9 +279,9 @@ static void pairs_answer_as_the_processors(void **state) {
   (void)state;
   slab_context *own = processor();
   slab_context *context = open_as(&(pretended_kind){.pace = PRETENDED_LATE}, (slab_context_options){0});
-  slab_ray *rays = harness_room(PAIRS * sizeof *rays);
-  slab_interval *got = harness_room(PAIRS * sizeof *got), *want = harness_room(PAIRS * sizeof *want);
-  slab_sphere *spheres = harness_room(PAIRS * sizeof *spheres);
+  slab_ray *rays = harness_space(PAIRS * sizeof *rays);
+  slab_interval *got = harness_space(PAIRS * sizeof *got), *want = harness_space(PAIRS * sizeof *want);
+  slab_sphere *spheres = harness_space(PAIRS * sizeof *spheres);
   random_state random = harness_seeded(__func__);
   for (size_t i = 0; i < PAIRS; i++) {
     rays[i] = (slab_ray){.t_max = INFINITY};
@@ -486,7 +486,7 @@ static void several_devices_answer_as_one(void **state) {
 static void equal_gpus_share_what_is_built(void **state) {
   (void)state;
   slab_ray *rays = mixed_rays(__func__, MANY);
-  float *t = harness_room(MANY * sizeof *t);
+  float *t = harness_space(MANY * sizeof *t);
   for (int uneven = 0; uneven < 2; uneven++) {
     const pretended_kind as = {.devices = 3, .is_gpu = true, .is_uneven = uneven != 0, .launching = 2e-4};
     slab_context *several = open_as(&as, (slab_context_options){.device = "1,2,3", .launch_rays = 32});
@@ -511,7 +511,7 @@ static void a_slow_device_gets_less(void **state) {
   (void)state;
   const pretended_kind as = {.devices = 2, .launching = 2e-2};
   slab_ray *rays = mixed_rays(__func__, MANY);
-  float *t = harness_room(MANY * sizeof *t);
+  float *t = harness_space(MANY * sizeof *t);
   slab_context *both = open_as(&as, (slab_context_options){.device = "1,2", .launch_rays = 100});
   slab_scene *scene = mixed_tree(both, SHAPES);
   assert_ok(slab_distance(scene, rays, RAYS, t, NULL)); /* builds */
