@@ -727,7 +727,7 @@ def legged_robots(work: Path) -> None:
     at, yaw = scans["at"], scans["yaw"]
     apart = np.linalg.norm(at[:, None, :2] - at[None, :, :2], axis=-1) + 99 * np.eye(len(at))
     is_within = np.abs(at[:, :2] - example["SIZE"] / 2).max(axis=1) < example["SIZE"] / 4
-    one = np.argmax(is_within * apart.min(axis=1))  # with room around it
+    one = np.argmax(is_within * apart.min(axis=1))  # with space around it
     scene, box = slabcast.Scene(), slabcast.Scene()
     box.add_boxes([-0.5] * 3, [0.5] * 3)
     scene.add_mesh(*example["terrain"]())

@@ -25,7 +25,7 @@ class Job:
     start_node: float = 0.005  # s more for each node
     scene: float = 8.0  # s: rank 0 reads the scene and builds its tree
     blob: float = 8.4e8  # bytes of the packed scene: 84 for a triangle, here 10 million of them
-    share_latency: float = 5e-6  # s a level of the broadcast's tree
+    share_latency: float = 5e-6  # s for each depth of the broadcast's tree
     share_rate: float = 5e9  # bytes/s of a pipelined broadcast: half of a link that sends and receives 10e9
     unpack_rate: float = 2e9  # bytes/s: checking, copying and uploading the packed scene
     read_latency: float = 2e-3  # s a call
@@ -37,7 +37,7 @@ class Job:
     end: float = 1.0  # s: what is written reaches the disks, the file gets its name
 
 
-def levels(job):
+def depth(job):
     return math.ceil(math.log2(job.nodes)) if job.nodes > 1 else 0
 
 
@@ -46,7 +46,7 @@ def share(job):
     if job.nodes == 1:
         return 0.0
     calls = 3 + math.ceil(job.blob / SHARE)
-    return calls * levels(job) * job.share_latency + job.blob / job.share_rate + job.blob / job.unpack_rate
+    return calls * depth(job) * job.share_latency + job.blob / job.share_rate + job.blob / job.unpack_rate
 
 
 def rounds(job):

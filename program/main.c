@@ -35,7 +35,7 @@ static const program slabcast = {
     .name = "slabcast",
     .summary = "cast massive batches of rays at a scene",
     .usage = "slabcast COMMAND [options]",
-    .about = "Casts massive batches of rays on the processor and on any OpenCL device.",
+    .about = "Casts massive batches of rays on the processor, on NVIDIA GPUs by CUDA, and on any OpenCL device.",
     .closing =
         "`slabcast COMMAND --help` or `slabcast help COMMAND` tells a command's options, `slabcast --version`\n"
         "or -V the version.\n\n"

@@ -104,7 +104,7 @@ strangers() {
     [[ ! $opencl ]] || cl/build/stranger >/dev/null || fail "the program with OpenCL objects of its own failed"
     without_loader ./by_pkg_config
   )
-  echo "strangers in C, in C++ alone,$opencl by pkg-config${kind[*]:+ ${kind[*]}}: built and run"
+  echo "projects in C, in C++ alone,$opencl and by pkg-config${kind[*]:+ ${kind[*]}}: built and run"
 }
 
 installed() {

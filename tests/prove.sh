@@ -110,8 +110,10 @@ write_page() {
   {
     echo "# Proof"
     echo
-    echo "What the long runs saw. \`./dev prove\` writes this page; \`./dev prove STEP\` repeats a step, and the seed makes it"
-    echo "the same step. Each step stands in tests/prove; its short form runs with the tests."
+    echo "Results of the long test runs, one row per figure. \`./dev prove\` writes this page; \`./dev prove STEP\` repeats a step,"
+    echo "which is \`tests/prove/STEP.sh\`, with the same random data (\`PROVE_SEED\`). A row is of the commit that it names, and"
+    echo "stays until its step runs again. \"took\" is the time of the whole step. Short forms of the steps run with the tests."
+    echo "A leak is a ray that passes through a closed mesh, or memory that a failed call does not free."
     echo
     echo "| step | figure | target | result | seed | runtime | commit | date | took |"
     echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -119,7 +121,7 @@ write_page() {
       rows=$(rows_of "$step" | grep -v 'the step ended early' || true)
       if [[ -n $rows ]]; then echo "$rows"; else missing+=("$step"); fi
     done
-    ((${#missing[@]} == 0)) || printf '\nNot run yet: %s.\n' "${missing[*]}"
+    ((${#missing[@]} == 0)) || printf '\nSteps without a result yet: %s.\n' "${missing[*]}"
   } >"$page.new"
   mv "$page.new" "$page"
 }

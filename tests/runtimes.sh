@@ -258,7 +258,7 @@ cold_seconds() {
   done | sort -n | awk 'NR == 2 { printf "%.1f", $1 / 1000 }'
 }
 
-# Two numbers: the geometric means of what `slabcast bench` measures, flat scenes and BVHs, in Mrays a second.
+# Two numbers: the geometric means of what `slabcast bench` measures, flat scenes and BVHs, in Mrays per second.
 measure_speed() {
   # Exit code 1: faster than a ceiling that was measured while the machine had other work, which is no matter here.
   run bench --quick --group scene --seconds 0.1 --json "$own/bench.json" >/dev/null 2>&1 || (($? == 1))
@@ -333,13 +333,13 @@ cast_and_verify() {
 # The rows, and how many answers differ in all in the file `differ`.
 print_table() {
   local name verified cast_rays differ version sum=0
-  echo "| runtime | version | rays: verify, casts | differ | first answer, s | speed, flat | speed, BVH |"
-  echo "| --- | --- | --- | --- | --- | --- | --- |"
+  echo "| runtime | version | rays of verify | rays of casts | differ | first answer, s | speed, flat | speed, BVH |"
+  echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
   for name in "${chosen[@]}"; do
     found "$name"
     choose "$name"
     sum=$((sum + differ))
-    echo "| $(field 1) | $version | $verified, $cast_rays | $differ | $(cold_seconds) | $(ratio "$name" 3) | $(ratio "$name" 4) |"
+    echo "| $(field 1) | $version | $verified | $cast_rays | $differ | $(cold_seconds) | $(ratio "$name" 3) | $(ratio "$name" 4) |"
   done
   cat "$work/refused"
   echo "$sum" >"$work/differ"
@@ -364,7 +364,7 @@ refusal() {
   { run verify --rays 1 --group pairs 2>&1 >/dev/null || true; } | sed -n 's/^slabcast: .* device "[^"]*" //p'
 }
 
-# Leaves those out of `chosen`; a row of the table each.
+# Leaves those out of `chosen`; a line each below the table.
 leave_refused() {
   local name why left=()
   for name in "${chosen[@]}"; do
@@ -374,7 +374,7 @@ leave_refused() {
       left+=("$name")
     else
       say "$name: $version: refused: it $why"
-      echo "| $(field 1) | $version | - | - | refused: it ${why%%,*} | - | - |" >>"$work/refused"
+      printf '\nRefused: %s %s. It %s.\n' "$(field 1)" "$version" "${why%%,*}" >>"$work/refused"
     fi
   done
   chosen=("${left[@]}")

@@ -108,9 +108,10 @@ def read_divergence(text: str) -> list[Row]:
 
 
 HEAD = """\
-# Billions of rays a second that the counts of machine_code.txt and divergence.txt let expect of kernels that cast on
-# compressed BVHs of triangles; docs/tuning.md tells how, and what an H200 made of it. memory: at most, of an H100, if
-# no cache held anything. MI300X: by the code for gfx906, the latest that is made of those with 64 lanes.
+# Billions of rays per second that the counts of machine_code.txt and divergence.txt let expect of kernels that cast on
+# compressed BVHs of triangles. docs/gpu_tuning.md describes the model, and has an H200's speeds beside it. memory: at
+# most, of an H100, if no cache held anything. MI300X: by the code for gfx906, the latest that is made of those with 64
+# lanes.
 # Made by `./dev gate --model`.
 #"""
 

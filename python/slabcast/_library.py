@@ -1,6 +1,6 @@
 """The C library: its functions, and its statuses as exceptions.
 
-slabcast.h is the reference: every declaration here stands there under the same name.
+slabcast.h is the reference: it has every declaration here under the same name.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class InvalidArgument(Error, ValueError):
 
 
 class InvalidState(Error):
-    """A call out of order: after close(), an addition after the first cast, or in a forked process."""
+    """A call out of order, such as after close(), in a forked process, or of an origin after the first commit."""
 
 
 class Capacity(Error):
@@ -81,7 +81,7 @@ class BuildFailed(Error):
 
 
 class DeviceFailed(Error):
-    """An OpenCL call failed."""
+    """A call of OpenCL or CUDA failed."""
 
 
 class Cancelled(Error):

@@ -28,7 +28,7 @@ static slab_scene *scene_of(slab_context *context, int tree) {
 
 /* Each ray skips one primitive. */
 static slab_primitive_id *skips(size_t n) {
-  slab_primitive_id *list = harness_room(n * sizeof *list);
+  slab_primitive_id *list = harness_space(n * sizeof *list);
   for (size_t i = 0; i < n; i++)
     list[i] = (slab_primitive_id){.geometry = MIXED_FATES_MESH, .primitive = (uint32_t)(i % 40)};
   return list;
@@ -131,7 +131,7 @@ static void every_copy_goes_through_pinned_memory(void **state) {
 static void pinned_memory_of_the_callers_is_not_staged(void **state) {
   (void)state;
   slab_ray *rays = mixed_rays(__func__, N);
-  slab_hit *want = harness_room(N * sizeof *want);
+  slab_hit *want = harness_space(N * sizeof *want);
   void *own_rays = NULL, *own_hits = NULL;
   under.pinned(1, PINNED_GIVEN);
   slab_context *context = open_device(500, 0, SLAB_TRAVERSAL_AUTO);
@@ -158,7 +158,7 @@ static void pinned_memory_of_the_callers_is_not_staged(void **state) {
 
 /* ---- bytes ---- */
 
-/* Bytes of a ray to the device and back; docs/tuning.md has the same table. */
+/* Bytes per ray to the device and back; docs/gpu_tuning.md has the same table. */
 static const struct {
   slab_query query;
   unsigned up, down;
@@ -211,7 +211,7 @@ static void no_byte_is_copied_in_vain(void **state) {
   (void)state;
   slab_ray *rays = mixed_rays(__func__, N);
   slab_primitive_id *skip = skips(N);
-  slab_hit *results = harness_room(N * sizeof *results);
+  slab_hit *results = harness_space(N * sizeof *results);
   uint64_t invalid = 0;
   const slab_cast_options more = {.skip = skip, .invalid = &invalid};
   under.pinned(1, PINNED_GIVEN);
@@ -245,7 +245,7 @@ static void pinned_memory_grows_and_is_kept(void **state) {
   (void)state;
   static const size_t counts[] = {1, 2, 100, 100, 2000, 17, N, N, 1};
   slab_ray *rays = mixed_rays(__func__, N);
-  slab_hit *want = harness_room(N * sizeof *want), *got = harness_room((N + 1) * sizeof *got);
+  slab_hit *want = harness_space(N * sizeof *want), *got = harness_space((N + 1) * sizeof *got);
   under.pinned(1, PINNED_GIVEN);
   slab_context *context = open_device(0, 0, SLAB_TRAVERSAL_AUTO);
   slab_scene *scene = mixed_fates_scene(context, 1);
@@ -359,7 +359,7 @@ static int stop_at(void *user, uint64_t done, uint64_t total) {
 static void cancelled_casts_leave_nothing_on_its_way(void **state) {
   (void)state;
   slab_ray *rays = mixed_rays(__func__, 2 * N);
-  slab_hit *want = harness_room(2 * N * sizeof *want), *got = harness_room(N * sizeof *got);
+  slab_hit *want = harness_space(2 * N * sizeof *want), *got = harness_space(N * sizeof *got);
   under.pinned(1, PINNED_GIVEN);
   slab_context *context = open_device(200, 0, SLAB_TRAVERSAL_AUTO);
   slab_scene *scene = mixed_fates_scene(context, 1);
@@ -390,7 +390,7 @@ static void callers_queue_is_not_waited_for(void **state) {
   (void)state;
   const slab_context_options options = {.launch_rays = 500};
   slab_ray *rays = mixed_rays(__func__, N);
-  slab_hit *want = harness_room(N * sizeof *want), *got = harness_room(N * sizeof *got);
+  slab_hit *want = harness_space(N * sizeof *want), *got = harness_space(N * sizeof *got);
   slab_context *context = NULL;
   under.pinned(1, PINNED_GIVEN);
   const cl_device_id device = opencl_device();

@@ -7,7 +7,7 @@ export OPENCL_LAYERS=$tests/libslab_count_layer.so:$tests/faults/libslab_fail_la
 export SLAB_COUNT_FILE=/dev/null SLAB_FAIL_FILE=/dev/null
 
 handled=$(tools/one_driver.sh 1 "$PROVE_BIN/sweep" opencl --all | tee >(cat >&2) | sed -n 's/^\([0-9]*\) faults of OpenCL handled$/\1/p')
-row "failing OpenCL calls, library: wrong status, no message, leak, crash, or no next call" 0 "0 of $handled"
+row "failing OpenCL calls, library: wrong status, no message, leak, crash, or the next call fails" 0 "0 of $handled"
 handled=$(tools/one_driver.sh 2 "$PROVE_BIN/sweep" opencl "all devices" | tee >(cat >&2) | sed -n 's/^\([0-9]*\) faults of OpenCL handled$/\1/p')
 row "the same on two devices" 0 "0 of $handled"
 cut=0
@@ -26,11 +26,11 @@ for as in pace:0 pace:1,seed:1 is_gpu:1,pace:1,seed:2; do
   handled=$(SLABCAST_BACKENDS=opencl PRETENDED_AS=$as "$PROVE_BIN/sweep_pretended" opencl --all | tee >(cat >&2) | sed -n 's/^\([0-9]*\) faults of OpenCL handled$/\1/p')
   pretended=$((pretended + handled))
 done
-row "failing calls of a driver that pretends, commands at once, late, and of a GPU: the same" 0 "0 of $pretended"
+row "failing calls of the pretended driver (tests/pretended), as in the row of the library; commands run at once, late, and late on a GPU" 0 "0 of $pretended"
 samples=all
 [[ $PROVE_SCALE == 1 ]] || samples=$(scaled 50)
 handled=$(tools/one_driver.sh 1 tests/faults/program.sh opencl "$PROVE_BIN/slabcast_faulty" "$samples" | tee >(cat >&2) |
   sed -n 's/^\([0-9]*\) faults of opencl handled by the program$/\1/p')
-row "failing OpenCL calls, program (of verify every 3rd, of bench every 7th): wrong exit code, no message, leak, partial file" \
+row "failing OpenCL calls, program (every 3rd of verify's calls, every 7th of bench's): wrong exit code, no message, leak, partial file" \
   0 "0 of $handled"
 exit "$wrong"

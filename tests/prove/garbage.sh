@@ -6,5 +6,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 verify garbage "$(scaled 1280000)"
 row "garbage meshes, each in a scene with garbage of every other kind" "20,000, no crash, no hang" \
-  "$(sum_of batches) meshes, $(sum_of taken) geometries taken, $(sum_of refused) refused first, $(sum_of rays) rays: $(sum_of failures) failures"
+  "$(sum_of batches) meshes, $(sum_of taken) geometries accepted, $(sum_of refused) of them refused first and then accepted with skip_invalid, $(sum_of rays) rays: $(sum_of failures) failures"
 finish

@@ -13,6 +13,6 @@ for class in "x time for NaN" infinite "zero direction" "subnormal direction" "s
   awk -v r="$ratio" 'BEGIN { exit !(r > 1.2) }' && failed=1
 done
 all=${ratios[*]}
-row "their time, and that of rays with subnormal numbers, against normal rays" "<= 1.2x" \
-  "${all%,} (2^-100 in place of the subnormal origin: $(ratio_of "tiny origin")x)"
+row "the time of these rays, and of rays with subnormal numbers, over that of normal rays" "<= 1.2x" \
+  "${all%,} (for comparison, with an origin of 2^-100: $(ratio_of "tiny origin")x)"
 finish

@@ -6,5 +6,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 said=$(tests/faults/killed.sh "$(scaled 200)" "$PROVE_SEED" | tee >(cat >&2) | tail -n 1)
 [[ $said =~ ^([0-9]+)\ killed,\ ([0-9]+)\ of\ them\ .*,\ ([0-9]+)\ interrupted ]]
 row "casts killed at random moments: partial files under the final name, other bytes after --resume" 0 \
-  "0 of ${BASH_REMATCH[1]}, ${BASH_REMATCH[2]} of them with rows to go on from"
+  "0 of ${BASH_REMATCH[1]}; ${BASH_REMATCH[2]} had rows from which --resume went on"
 row "casts interrupted at random moments: no message, wrong exit code" 0 "0 of ${BASH_REMATCH[3]}"

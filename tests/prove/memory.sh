@@ -8,7 +8,7 @@ export OPENCL_LAYERS=$tests/libslab_count_layer.so:$tests/faults/libslab_fail_la
 export SLAB_COUNT_FILE=/dev/null SLAB_FAIL_FILE=/dev/null
 
 handled=$("$PROVE_BIN/sweep" memory --all | tee >(cat >&2) | sed -n 's/^\([0-9]*\) faults of memory handled$/\1/p')
-row "failing allocations, library: wrong status, no message, leak, crash, or no next call" 0 "0 of $handled"
+row "failing allocations, library: wrong status, no message, leak, crash, or the next call fails" 0 "0 of $handled"
 for kind in memory threads; do
   handled=$(SLABCAST_BACKENDS=native "$PROVE_BIN/sweep" "$kind" --all | tee >(cat >&2) |
     sed -n "s/^\([0-9]*\) faults of $kind handled\$/\1/p")
@@ -18,5 +18,5 @@ samples=all
 [[ $PROVE_SCALE == 1 ]] || samples=$(scaled 50)
 handled=$(tests/faults/program.sh memory "$PROVE_BIN/slabcast_faulty" "$samples" | tee >(cat >&2) |
   sed -n 's/^\([0-9]*\) faults of memory handled by the program$/\1/p')
-row "failing allocations, program (of verify every 3rd, of bench every 7th): wrong exit code, no message, leak, partial file" \
+row "failing allocations, program (every 3rd of verify's, every 7th of bench's): wrong exit code, no message, leak, partial file" \
   0 "0 of $handled"

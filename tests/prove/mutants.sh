@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One committed fault per row of the contract, planted alone; of a small scale the first of them.
+# One committed fault or more per rule of the contract, each planted alone; of a small scale the first of them.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -12,5 +12,5 @@ cat "$PROVE_WORK/log" >&2
 killed=$(sed -nE 's/^mutants: ([0-9]+) of ([0-9]+) killed.*/\1 \2/p' "$PROVE_WORK/log")
 [[ -n $killed ]] || exit 1
 read -r dead all <<<"$killed"
-row "mutants: one committed fault per row of the contract; survivors" 0 "$((all - dead)) of $all"
+row "planted faults, one or more per rule of the contract, that no test notices" 0 "$((all - dead)) of $all"
 exit "$status"

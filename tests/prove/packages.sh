@@ -43,12 +43,12 @@ for debian in 12 13; do
   name=system
   if ((debian == 12)); then name=system12; fi
   debian_begin "$name" "build$debian"
-  inside "exit code 0, no errors of lintian" "./dev package in a bare root" "$(stage 1)" '^lintian: '
+  inside "exit code 0, no errors of lintian" "./dev package in a minimal Debian" "$(stage 1)" '^lintian: '
   packages=$system/srv/slabcast/build/packages
 
   debian_begin "$name" "trial$debian"
   [[ ! -e $packages ]] || cp -r "$packages" "$system/srv/packages"
-  inside "exit code 0" "the packages installed in another bare root" "$(stage 2)" '^Setting up slabcast'
+  inside "exit code 0" "the packages installed in another minimal Debian" "$(stage 2)" '^Setting up slabcast'
   inside "exit code 0, no answer differs" "slabcast demo, rays, cast --check there, no OpenCL driver" "$cast" 'check'
   [[ ! -e $packages ]] || cp -r "$packages" "$system/srv/packages"
   inside "exit code 0" "all packages installed" "apt-get update -q; $install /srv/packages/*.deb" '^Setting up slabcast'
@@ -58,7 +58,7 @@ for debian in 12 13; do
     tests/pages.sh shell-at /usr README.md; tests/pages.sh python /usr/bin/python3 README.md" '^README'
   inside "build and run" "programs in C and C++, by pkg-config and find_package" "
     $install gcc g++ libc6-dev cmake ninja-build pkg-config
-    CMAKE_GENERATOR=Ninja tests/consumers.sh strangers /usr" '^strangers '
+    CMAKE_GENERATOR=Ninja tests/consumers.sh strangers /usr" '^projects in '
   inside "the same lines" "Python's example by Debian's own Python" "$python"
   inside "nothing is left" "the packages purged" "apt-get purge -q -y '.*slabcast.*'
     find /usr /etc /var/lib/dpkg -name '*slabcast*' | tee left

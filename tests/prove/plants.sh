@@ -8,5 +8,5 @@ status=0
 seen=$(tests/faults/plants.sh 2>&1 | tee >(cat >&2) |
   sed -n 's/^plants: \([0-9]*\) faults planted, \([0-9]*\) missed$/\2 of \1/p') || status=$?
 [[ -n $seen ]] || exit 1
-row "faults planted in library and program that these checks do not see" 0 "$seen"
+row "faults planted for the checks of failing calls, flipped bits, damaged files and killed casts, that these do not notice" 0 "$seen"
 exit "$status"

@@ -4,6 +4,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 verify rooms "$(scaled 100000000)"
-row "rays inside of thin rooms, 1 x 1 x 1000 and 10 x 3 x 1000: leaks, wrong crossing counts" "1e8, 0, 0" \
+row "rays inside thin boxes, 1 x 1 x 1000 and 10 x 3 x 1000: rays, leaks, wrong crossing counts" "1e8, 0, 0" \
   "$(sum_of rays) rays, $(share_of "exactly zero edge functions") with an exactly zero edge function: $(sum_of leaks) leaks, $(sum_of "wrong counts") wrong"
 finish

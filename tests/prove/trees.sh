@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 verify trees "$(scaled 60000000)" --lanes all
 row "trees of each quality bit-equal to brute force, 6 scenes of 10,000 primitives" "1e7 rays a scene; 0 differ" \
   "$(sum_of rays) rays over the scenes, $(sum_of cases) answers compared: $(sum_of failures) differ"
-row "of these answers: of kernels 16, 8 and one lane wide, that of the device's own width apart" "-" \
+row "answers among these by kernels that are not of the device's own width: of 16 lanes, 8 lanes, one lane" "-" \
   "$(sum_of "16 lanes wide"), $(sum_of "8 lanes wide") and $(sum_of "one lane wide")"
-row "of these rays: at wide trees, and at compressed ones" "-" "$(sum_of wide) and $(sum_of compressed)"
+row "casts of these rays, each tree counted: at wide trees, at compressed ones" "-" "$(sum_of wide) and $(sum_of compressed)"
 finish

@@ -15,7 +15,7 @@ summary=$(awk '/ rays, .* hit, undecided / {
   for (i = 2; i < NF; i++) { if ($(i + 1) == "rays,") n = $i; if ($i == "undecided") k = $(i + 1) }
   rays += n; undecided += k; share = 100 * k / n
   if ($0 ~ /needle/) { if (share > worst_needle) worst_needle = share } else if (share > worst) worst = share
-} END { printf "%.0f verdicts, %.0f undecided; the most of a set %.4f %%, of needles of aspect 1e-6 %.1f %%", rays, undecided, worst, worst_needle }' "$PROVE_WORK/out")
+} END { printf "%.0f verdicts, %.0f undecided (in the error band): at most %.4f %% of a set, of needles of aspect 1e-6, which have a limit of their own, %.1f %%", rays, undecided, worst, worst_needle }' "$PROVE_WORK/out")
 wrong=$(grep -c '^\[  FAILED  \]' "$PROVE_WORK/out" || true)
 row "verdicts outside the oracle's error band that disagree" "0 of 1e7, band <= 0.1 % on random sets, 0 on small dyadic ones" \
   "$summary; $wrong sets with a wrong answer or too wide a band"
