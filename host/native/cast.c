@@ -41,12 +41,12 @@ static const native_variant *own_variant_of(const device_scene *on, native_progr
   return v != NULL ? v : n->of[program][QUERY_TOLD][instances ? KINDS_own_instances : KINDS_own];
 }
 
-/* One of the ways to cast the pieces of a chunk. */
-typedef struct way {
+/* How the pieces of a chunk are cast: by which kernels. */
+typedef struct piece_plan {
   const native_variant *flat;   /* of small scenes: all primitives are tested, and the others are not used; or NULL */
   const native_variant *packet; /* NULL: no packets */
   native_wide *cast_rays;       /* what packets have left, or all rays */
-} way;
+} piece_plan;
 
 typedef struct native_flight flight;
 
@@ -73,13 +73,13 @@ struct native_flight {
   const native_variant *flat, *compressed, *attributes; /* NULL: not used */
   const native_variant *own;                            /* of a wide BVH, where `has_own`; else NULL */
   bool has_own; /* rays have masks, worlds or hits to begin after of their own: the variants above know them */
-  way ways[1 + CHUNK_SAMPLES]; /* the chunk's, and those of its samples */
-  uint32_t way_count;          /* 0: a scene without traversals */
-  const slab_ray *rays;        /* NULL: pieces of tiles make theirs, of `set` */
-  set_rays set;                /* of the chunk; where rows have an order its columns are in it */
-  const far_cast *far;         /* rays of the world, which pieces make, and whose results they put; or NULL */
-  kept_space made;             /* the chunk's rays of a set, where they are made at once */
-  kept_space summed;           /* results that are summed */
+  piece_plan plans[1 + CHUNK_SAMPLES]; /* the chunk's, and those of its samples */
+  uint32_t plan_count;                 /* 0: a scene without traversals */
+  const slab_ray *rays;                /* NULL: pieces of tiles make theirs, of `set` */
+  set_rays set;                        /* of the chunk; where rows have an order its columns are in it */
+  const far_cast *far;                 /* rays of the world, which pieces make, and whose results they put; or NULL */
+  kept_space made;                     /* the chunk's rays of a set, where they are made at once */
+  kept_space summed;                   /* results that are summed */
   void *results;
   size_t result_size;
   const slab_primitive_id *skips;
@@ -244,15 +244,15 @@ static void run_flat(flight *f, const native_variant *flat, const piece *p) {
                       p->skips, &f->invalid, uniforms);
 }
 
-static void run_way(flight *f, const way *w, piece *p) {
-  if (w->flat != NULL) {
-    run_flat(f, w->flat, p);
+static void run_plan(flight *f, const piece_plan *plan, piece *p) {
+  if (plan->flat != NULL) {
+    run_flat(f, plan->flat, p);
     return;
   }
-  if (w->packet == NULL) p->uniforms.packet = 0;
-  const bool left = w->packet == NULL || run_packets(f, w->packet, p);
-  if (left) run_wide(f, w->cast_rays, p->number, p, &p->uniforms);
-  const bool finished = w->packet != NULL && (f->lists || NATIVE_PACKETS_FINISH(w->packet->lanes));
+  if (plan->packet == NULL) p->uniforms.packet = 0;
+  const bool left = plan->packet == NULL || run_packets(f, plan->packet, p);
+  if (left) run_wide(f, plan->cast_rays, p->number, p, &p->uniforms);
+  const bool finished = plan->packet != NULL && (f->lists || NATIVE_PACKETS_FINISH(plan->packet->lanes));
   const uint32_t packet = finished ? p->uniforms.packet : 0;
   if (f->attributes == NULL || (finished && !left)) return;
   /* results of sorted rays are scattered over all pieces, so their attributes wait for the last of these */
@@ -278,16 +278,16 @@ static int sample_of(const flight *f, size_t number, bool *own) {
 }
 
 /* Casts a piece, and takes the time where it counts for a sample. */
-static void run_ways(flight *f, size_t number, piece *p) {
+static void run_planned(flight *f, size_t number, piece *p) {
   bool own;
   const int i = f->of->samples[0].each == 0 ? CHUNK_SAMPLES : sample_of(f, number, &own);
   if (i == CHUNK_SAMPLES) {
-    const uint32_t samples = f->way_count - 1, fastest = learn_recent_fastest(f->recent, samples);
-    run_way(f, &f->ways[fastest == samples ? 0 : 1 + fastest], p);
+    const uint32_t samples = f->plan_count - 1, fastest = learn_recent_fastest(f->recent, samples);
+    run_plan(f, &f->plans[fastest == samples ? 0 : 1 + fastest], p);
     return;
   }
   const uint64_t begun = thread_nanoseconds();
-  run_way(f, &f->ways[own ? 1 + i : 0], p);
+  run_plan(f, &f->plans[own ? 1 + i : 0], p);
   const uint64_t taken = thread_nanoseconds() - begun;
   atomic_fetch_add_explicit(&f->sampled[i][own], taken, memory_order_relaxed);
   learn_recent(&f->recent[i], own, taken, p->end - p->first);
@@ -344,7 +344,7 @@ static void run_tiled(flight *f, size_t number) {
   else
     tiles_copy(&f->tiles, &span, true, f->rays, own.rays, sizeof *own.rays);
   if (f->skips != NULL) tiles_copy(&f->tiles, &span, true, f->skips, own.skips, sizeof *own.skips);
-  run_ways(f, number, &p);
+  run_planned(f, number, &p);
   tiles_copy(&f->tiles, &span, false, &own.results, f->results, f->result_size);
 }
 
@@ -413,7 +413,7 @@ static void run_far(flight *f, size_t number) {
   else if (f->flat != NULL || f->compressed != NULL)
     run_alone(f, 0, p.rays, p.results, p.skips, &p.uniforms);
   else
-    run_ways(f, number, &p);
+    run_planned(f, number, &p);
   tiles_runs(&f->tiles, &span, put_far_run, &(far_piece){f, &own, 0});
 }
 
@@ -430,7 +430,7 @@ static void run_piece(void *argument, size_t number) {
     run_tiled(f, number);
   } else {
     piece p = piece_of(f, number);
-    run_ways(f, number, &p);
+    run_planned(f, number, &p);
   }
 }
 
@@ -468,12 +468,13 @@ static const native_variant *interleaved_variant(const flight *f, slab_query que
 
 /* Single rays in a small scene test all its primitives. No packets where no kernel computes the attributes that they
  * leave. */
-static way way_of(const flight *f, slab_query query, slab_traversal traversal) {
-  if (f->beside != NULL && traversal == SLAB_TRAVERSAL_SINGLE) return (way){.flat = variant(f, NATIVE_FLAT, query)};
+static piece_plan plan_of(const flight *f, slab_query query, slab_traversal traversal) {
+  if (f->beside != NULL && traversal == SLAB_TRAVERSAL_SINGLE)
+    return (piece_plan){.flat = variant(f, NATIVE_FLAT, query)};
   const native_variant *interleaved = interleaved_variant(f, query, traversal);
   const bool packets = traversal == SLAB_TRAVERSAL_PACKETS && ATTRIBUTES_WAIT(f->uniforms.rays);
-  return (way){.packet = packets ? variant(f, NATIVE_PACKET, query) : NULL,
-               .cast_rays = (interleaved != NULL ? interleaved : variant(f, NATIVE_WIDE, query))->kernel.wide};
+  return (piece_plan){.packet = packets ? variant(f, NATIVE_PACKET, query) : NULL,
+                      .cast_rays = (interleaved != NULL ? interleaved : variant(f, NATIVE_WIDE, query))->kernel.wide};
 }
 
 static void choose_own(flight *f, slab_query query) {
@@ -492,7 +493,7 @@ static void choose_variants(flight *f, slab_query query) {
   const chunk *of = f->of;
   f->flat = f->compressed = f->attributes = f->own = NULL;
   f->interleaved = f->lists = false;
-  f->way_count = 0;
+  f->plan_count = 0;
   if (f->has_own) {
     choose_own(f, query);
     return;
@@ -505,9 +506,9 @@ static void choose_variants(flight *f, slab_query query) {
     f->compressed = variant(f, NATIVE_COMPRESSED, query);
   } else {
     f->interleaved = interleaved_variant(f, query, of->traversal) != NULL;
-    f->ways[f->way_count++] = way_of(f, query, of->traversal);
+    f->plans[f->plan_count++] = plan_of(f, query, of->traversal);
     for (int i = 0; i < CHUNK_SAMPLES && of->samples[i].each != 0; i++)
-      f->ways[f->way_count++] = way_of(f, query, of->samples[i].traversal);
+      f->plans[f->plan_count++] = plan_of(f, query, of->samples[i].traversal);
     f->lists = query == SLAB_ALL;
     if (f->lists ? variant(f, NATIVE_INTERLEAVED, query) != NULL : ATTRIBUTES_WAIT(f->uniforms.rays))
       f->attributes = variant(f, NATIVE_ATTRIBUTES, f->lists ? SLAB_CLOSEST : query);
@@ -561,10 +562,10 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   choose_variants(f, c->query);
 }
 
-/* Rays of a packet; 0: none of the ways has packets. */
+/* Rays of a packet; 0: none of the plans has packets. */
 static uint32_t rays_of_packet(const flight *f) {
-  for (uint32_t i = 0; i < f->way_count; i++)
-    if (f->ways[i].packet != NULL) return f->ways[i].packet->lanes;
+  for (uint32_t i = 0; i < f->plan_count; i++)
+    if (f->plans[i].packet != NULL) return f->plans[i].packet->lanes;
   return 0;
 }
 
@@ -596,7 +597,7 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   f->uniforms.rays_each = rays_each(f, of->count);
   f->uniforms.packet = rays_of_packet(f);
   const bool whole = c->rows.order == NULL || (of->first % c->rows.row == 0 && of->count % c->rows.row == 0);
-  const bool tiles = whole && f->way_count > 0 && of->traversal != SLAB_TRAVERSAL_SORTED &&
+  const bool tiles = whole && f->plan_count > 0 && of->traversal != SLAB_TRAVERSAL_SORTED &&
                      2 * f->uniforms.rays_each <= TILED_MOST &&
                      tiling_of(&c->rows, of->count, f->uniforms.rays_each, &f->tiles);
   f->tiled = tiles && !f->lists;

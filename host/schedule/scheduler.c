@@ -537,11 +537,11 @@ static slab_status cast_few_chosen(const cast *c, const device_scene *on, chunk_
   const backend *b = on->device->backend;
   if (on->state->beside == NULL) return b->few(c, on, false, outcome);
   few_choice *choice = &on->state->few.of[c->query][few_class(c->n)];
-  const few_way way = few_choice_next(choice, is_flat_likely(on->scene));
-  if (!way.timed) return b->few(c, on, way.flat, outcome);
+  const few_turn turn = few_choice_next(choice, is_flat_likely(on->scene));
+  if (!turn.timed) return b->few(c, on, turn.flat, outcome);
   const double begun = seconds_now();
-  const slab_status status = b->few(c, on, way.flat, outcome);
-  if (status == SLAB_OK) few_choice_learn(choice, way.flat, seconds_now() - begun);
+  const slab_status status = b->few(c, on, turn.flat, outcome);
+  if (status == SLAB_OK) few_choice_learn(choice, turn.flat, seconds_now() - begun);
   return status;
 }
 

@@ -406,7 +406,7 @@ static uint32_t few_each(const few_choice *f) {
   return flat > behind * tree || tree > behind * flat ? FEW_FAR : FEW_NEAR;
 }
 
-few_way few_choice_next(few_choice *f, bool likely) {
+few_turn few_choice_next(few_choice *f, bool likely) {
   static _Thread_local uint32_t random;
   const float tree = few_mean(&f->tree), flat = few_mean(&f->flat);
   const bool is_flat = tree == flat ? likely : flat < tree;
@@ -414,12 +414,12 @@ few_way few_choice_next(few_choice *f, bool likely) {
   if (left == 0) {
     random = random * 1664525u + 1013904223u; /* Numerical Recipes, ranqd1 */
     const uint32_t chance = random >> 16;
-    if (chance % FEW_NEW != 0 || chance % few_each(f) != 0) return (few_way){is_flat, false};
+    if (chance % FEW_NEW != 0 || chance % few_each(f) != 0) return (few_turn){is_flat, false};
     left = 2 * FEW_STREAK;
   }
   atomic_store_explicit(&f->streak, left - 1, memory_order_relaxed);
   const uint32_t at = 2 * FEW_STREAK - left;
-  return (few_way){at < FEW_STREAK ? !is_flat : is_flat, at % FEW_STREAK >= FEW_WARM};
+  return (few_turn){at < FEW_STREAK ? !is_flat : is_flat, at % FEW_STREAK >= FEW_WARM};
 }
 
 void few_choice_learn(few_choice *f, bool flat, double seconds) {

@@ -63,12 +63,12 @@ void traversal_choice_learn(traversal_choice *, const chunk_choice *, uint32_t r
                             const sampled_times sampled[CHUNK_SAMPLES]);
 
 /* How the calling thread casts a call of few rays, and whether it is to tell how long that took. */
-typedef struct few_way {
+typedef struct few_turn {
   bool flat, timed;
-} few_way;
+} few_turn;
 
 /* likely: whether brute force is the faster as long as there are no results. */
-few_way few_choice_next(few_choice *, bool likely);
+few_turn few_choice_next(few_choice *, bool likely);
 void few_choice_learn(few_choice *, bool flat, double seconds);
 
 #endif

@@ -149,9 +149,9 @@ typedef struct bench_cell {
   double intensity; /* operations / bytes */
   const char *bound;
   bench_memory memory;
-  double ray_bytes;   /* what goes up to a device that copies; result_bytes come down */
-  const char *way;    /* the slowest of upload, download and kernel; "": none is known */
-  double way_seconds; /* what it takes alone: the least of a call, whose ways all work at once */
+  double ray_bytes;     /* what goes up to a device that copies; result_bytes come down */
+  const char *stage;    /* the slowest of upload, download and kernel; "": none is known */
+  double stage_seconds; /* what it takes alone: the least of a call, whose stages all work at once */
 } bench_cell;
 
 enum { BENCH_CELLS = 128 };
@@ -224,7 +224,7 @@ void bench_memory_give_back(bench_run *, bench_memory, void *taken);
 /* Times the rays host to host and, if the batch fits the device, the kernel alone. Results lie in memory like that of
  * the rays. Checks the answers. */
 int bench_cast(bench_run *, const char *group, const bench_scene *, slab_query, const bench_rays *);
-/* Sets each cell's bound, its slowest way, and its share of the ceiling. Call it when all ceilings are known. */
+/* Sets each cell's bound, its slowest stage, and its share of the ceiling. Call it when all ceilings are known. */
 void bench_judge(bench_run *);
 
 /* Verdict on a run: the worst that applies. */

@@ -216,8 +216,9 @@ int bench_cast(bench_run *run, const char *group, const bench_scene *scene, slab
     return EXIT_FAILED;
   }
   bench_cell *cell = &run->cells[run->cell_count];
-  *cell = (bench_cell){group,   scene->layout, scene->shape,           rays->set, answer_name(query), scene->primitives,
-                       rays->n, .bound = "",   .memory = rays->memory, .way = ""};
+  *cell =
+      (bench_cell){group,   scene->layout, scene->shape,           rays->set,  answer_name(query), scene->primitives,
+                   rays->n, .bound = "",   .memory = rays->memory, .stage = ""};
   casting c = {run, cell, scene, query, rays->at, rays->n, rays->n * slab_result_size(query), NULL, NULL};
   c.results = bench_memory_take(run, rays->memory, c.bytes, "results");
   if (c.results) c.reference = bench_memory_take(run, MEMORY_ORDINARY, c.bytes, "results");
@@ -248,26 +249,26 @@ static double download_seconds(const bench_run *run, const bench_cell *cell) {
 }
 
 /* Of those that are measured. */
-static void find_slowest_way(const bench_run *run, bench_cell *cell) {
+static void find_slowest_stage(const bench_run *run, bench_cell *cell) {
   const struct {
     const char *name;
     double seconds;
-  } ways[] = {{"upload", upload_seconds(run, cell)},
-              {"download", download_seconds(run, cell)},
-              {"kernel", timing_summarise(&cell->kernel).best}};
-  cell->way = "";
-  cell->way_seconds = 0;
-  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-    if (ways[i].seconds > cell->way_seconds) {
-      cell->way = ways[i].name;
-      cell->way_seconds = ways[i].seconds;
+  } stages[] = {{"upload", upload_seconds(run, cell)},
+                {"download", download_seconds(run, cell)},
+                {"kernel", timing_summarise(&cell->kernel).best}};
+  cell->stage = "";
+  cell->stage_seconds = 0;
+  for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+    if (stages[i].seconds > cell->stage_seconds) {
+      cell->stage = stages[i].name;
+      cell->stage_seconds = stages[i].seconds;
     }
 }
 
 static void judge(const bench_run *run, bench_cell *cell) {
   const double host = timing_summarise(&cell->host).best, alone = timing_summarise(&cell->kernel).best;
   const double quickest = alone > 0 && alone < host ? alone : host;
-  const double transfer = fmax(upload_seconds(run, cell), download_seconds(run, cell)); /* both ways work at once */
+  const double transfer = fmax(upload_seconds(run, cell), download_seconds(run, cell)); /* both work at once */
   const struct {
     const char *name;
     double share;
@@ -278,7 +279,7 @@ static void judge(const bench_run *run, bench_cell *cell) {
       {"transfer", rate_of(transfer, host)},
   };
   double most = BOUNDS;
-  find_slowest_way(run, cell);
+  find_slowest_stage(run, cell);
   cell->quickest = quickest;
   cell->share = candidates[0].share;
   cell->intensity = cell->operations / cell->bytes;

@@ -70,8 +70,8 @@ static bool times_kernels(const bench_run *run) {
   return false;
 }
 
-/* How near a call comes to its slowest way. */
-static double share_of_way(const bench_cell *c) { return rate_of(c->way_seconds, timing_summarise(&c->host).best); }
+/* How near a call comes to its slowest stage. */
+static double share_of_stage(const bench_cell *c) { return rate_of(c->stage_seconds, timing_summarise(&c->host).best); }
 
 static void print_share(const bench_cell *c) {
   if (c->tests > 0)
@@ -97,7 +97,7 @@ static void print_cell(const bench_run *run, const bench_cell *c) {
   if (c->share > SHARE_MOST) printf("  %s: faster than its ceiling\n", bench_verdict_names[bench_too_fast(run)]);
 }
 
-/* "transfer" has a table of its own: bytes each way, and the slowest way. */
+/* "transfer" has a table of its own: bytes each way, and the slowest stage. */
 static bool is_transfer(const char *group) { return !strcmp(group, "transfer"); }
 
 static void print_bytes(double bytes, const timing *t) {
@@ -118,9 +118,9 @@ static void print_transfer(const bench_run *run, const bench_cell *c) {
     print_bytes(c->ray_bytes, &c->host);
     print_bytes(c->result_bytes, &c->host);
   }
-  if (c->way_seconds > 0)
-    printf(" | %10.3f | %5.1f %% | %s\n", rate_of(1e-6 * (double)c->rays, c->way_seconds), 100 * share_of_way(c),
-           c->way);
+  if (c->stage_seconds > 0)
+    printf(" | %10.3f | %5.1f %% | %s\n", rate_of(1e-6 * (double)c->rays, c->stage_seconds), 100 * share_of_stage(c),
+           c->stage);
   else
     printf(" | %10s | %7s | -\n", "-", "-");
 }
@@ -220,7 +220,7 @@ static void add_cell(table *t, const bench_run *run, const bench_cell *c) {
   const double rays = 1e-6 * (double)c->rays;
   const int alone = c->kernel.rounds > 0, flat = c->tests > 0;
   const bool copies = !bench_in_place(run);
-  char rate[32], median[32], spread[32], tests[32], share[32], intensity[32], up[32], down[32], way[32];
+  char rate[32], median[32], spread[32], tests[32], share[32], intensity[32], up[32], down[32], stage[32];
   if (c->wrong) return;
   add_line(
       t, "%s,%s,%s,%s,%" PRIu32 ",%s,%s,%" PRIu64 ",%.6g,%.6g,%.4f,%s,%s,%s,Mrays/s,%s,%s,%s,%s,%.4f,%s,%s,%s,%s,%s\n",
@@ -230,8 +230,8 @@ static void add_cell(table *t, const bench_run *run, const bench_cell *c) {
       figure(tests, flat, 1e-9 * rate_of(c->tests, c->quickest)), figure(share, c->share > 0, c->share),
       figure(intensity, flat, c->intensity), c->bound, c->hit_share, bench_memory_names[c->memory],
       figure(up, copies, 1e-9 * rate_of(c->ray_bytes, host.best)),
-      figure(down, copies, 1e-9 * rate_of(c->result_bytes, host.best)), c->way,
-      figure(way, c->way_seconds > 0, rate_of(rays, c->way_seconds)));
+      figure(down, copies, 1e-9 * rate_of(c->result_bytes, host.best)), c->stage,
+      figure(stage, c->stage_seconds > 0, rate_of(rays, c->stage_seconds)));
 }
 
 int bench_save_csv(const char *path, const bench_run *run) {
@@ -282,8 +282,8 @@ static json_t *describe_cell(const bench_run *run, const bench_cell *c) {
       "share", c->share > 0 ? json_real(c->share) : json_null(), "operations_per_byte", c->intensity, "bound", c->bound,
       "hit_share", c->hit_share, "checked", (json_int_t)c->checked, "wrong", c->wrong, "memory",
       bench_memory_names[c->memory], "up_gbytes", copies ? rates(&c->host, 1e-9 * c->ray_bytes) : json_null(),
-      "down_gbytes", copies ? rates(&c->host, 1e-9 * c->result_bytes) : json_null(), "way", c->way, "way_mrays",
-      c->way_seconds > 0 ? json_real(rate_of(rays, c->way_seconds)) : json_null());
+      "down_gbytes", copies ? rates(&c->host, 1e-9 * c->result_bytes) : json_null(), "way", c->stage, "way_mrays",
+      c->stage_seconds > 0 ? json_real(rate_of(rays, c->stage_seconds)) : json_null());
 }
 
 /* Appends a value. NULL if either is NULL (out of memory), which json_save reports. */

@@ -84,23 +84,23 @@ int verify_check(verify_run *run, slab_scene *scene, slab_query query, const ans
 
 /* ---- scenes, in every layout ------------------------------------------------ */
 
-verify_way verify_way_at(const verify_run *run, uint64_t turn) {
-  const verify_way way = (verify_way)(turn % WAYS);
-  return verify_context(run, way) ? way : WAY_COMPRESSED;
+verify_layout verify_layout_at(const verify_run *run, uint64_t turn) {
+  const verify_layout layout = (verify_layout)(turn % LAYOUTS);
+  return verify_context(run, layout) ? layout : LAYOUT_COMPRESSED;
 }
 
-slab_context *verify_context(const verify_run *run, verify_way way) {
-  slab_context *const contexts[WAYS] = {run->context, run->wide[SLAB_TRAVERSAL_AUTO], run->compressed};
-  return contexts[way];
+slab_context *verify_context(const verify_run *run, verify_layout layout) {
+  slab_context *const contexts[LAYOUTS] = {run->context, run->wide[SLAB_TRAVERSAL_AUTO], run->compressed};
+  return contexts[layout];
 }
 
-slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene) {
-  return slab_scene_create(verify_context(run, way), scene);
+slab_status verify_scene(const verify_run *run, verify_layout layout, slab_scene **scene) {
+  return slab_scene_create(verify_context(run, layout), scene);
 }
 
-slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n) {
-  const slab_build_options options = {.tree = way == WAY_FLAT ? SLAB_TREE_FLAT : tree};
-  run->tally->met[way] += n;
+slab_status verify_commit(verify_run *run, verify_layout layout, slab_tree tree, slab_scene *scene, size_t n) {
+  const slab_build_options options = {.tree = layout == LAYOUT_FLAT ? SLAB_TREE_FLAT : tree};
+  run->tally->met[layout] += n;
   const slab_status status = slab_scene_commit(scene, &options);
   if (status == SLAB_OK) progress_await(&run->line, run->device.name);
   return status;

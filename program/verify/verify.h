@@ -48,8 +48,9 @@ struct verify_group {
 /* The groups in the order of the table; the last entry has no name. */
 extern const verify_group verify_groups[];
 
-/* Layouts of scenes. Every device can run all of them, whichever it would choose, but a card by CUDA: not WAY_WIDE. */
-typedef enum verify_way { WAY_FLAT, WAY_WIDE, WAY_COMPRESSED, WAYS } verify_way;
+/* Layouts of scenes. Every device can run all of them, whichever it would choose, but a card by CUDA: not LAYOUT_WIDE.
+ */
+typedef enum verify_layout { LAYOUT_FLAT, LAYOUT_WIDE, LAYOUT_COMPRESSED, LAYOUTS } verify_layout;
 
 typedef enum figure_kind { FIGURE_COUNT, FIGURE_SHARE /* share of the rays */, FIGURE_RATIO } figure_kind;
 
@@ -63,7 +64,7 @@ enum { VERIFY_FIGURES = 8 };
 
 typedef struct verify_tally {
   uint64_t rays, batches, cases, failures;
-  uint64_t met[WAYS]; /* rays cast at scenes of each layout */
+  uint64_t met[LAYOUTS]; /* rays cast at scenes of each layout */
   double seconds;
   verify_figure figures[VERIFY_FIGURES];
   char first[1024]; /* the first failure; "": none */
@@ -120,15 +121,15 @@ void verify_masks(verify_run *run, random_state *random, size_t n);
 int verify_walk(verify_run *run, random_state *random, slab_scene *scene, slab_query query, size_t n, int judged);
 
 /* The layout whose turn it is, of those that the device can run. */
-verify_way verify_way_at(const verify_run *run, uint64_t turn);
-slab_context *verify_context(const verify_run *run, verify_way way);
+verify_layout verify_layout_at(const verify_run *run, uint64_t turn);
+slab_context *verify_context(const verify_run *run, verify_layout layout);
 /* Creates an empty scene for this layout. */
-slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene);
+slab_status verify_scene(const verify_run *run, verify_layout layout, slab_scene **scene);
 /* Commits a scene. `tree` is the build quality if the layout has a BVH. n rays will be cast at it. */
-slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n);
+slab_status verify_commit(verify_run *run, verify_layout layout, slab_tree tree, slab_scene *scene, size_t n);
 
 /* Creates and commits a scene of every kind, as those of verify_row. */
-slab_status verify_adversarial(verify_run *run, random_state *random, verify_way way, size_t n, adversarial *,
+slab_status verify_adversarial(verify_run *run, random_state *random, verify_layout layout, size_t n, adversarial *,
                                slab_scene **scene);
 
 /* Compares run->answers with run->others, which `from` names; verify_moving.c. */

@@ -97,11 +97,11 @@ static int check_counts(verify_run *run, slab_scene *scene, const closed_set *se
 }
 
 /* Checks the rays, then the whole lines through them. */
-static int check_set(verify_run *run, const closed_set *set, const int place[3], verify_way way, size_t n) {
+static int check_set(verify_run *run, const closed_set *set, const int place[3], verify_layout layout, size_t n) {
   slab_scene *scene = NULL;
-  slab_status status = verify_scene(run, way, &scene);
+  slab_status status = verify_scene(run, layout, &scene);
   if (status == SLAB_OK) status = lattice_add(scene, &set->mesh, place);
-  if (status == SLAB_OK) status = verify_commit(run, way, SLAB_TREE_FAST, scene, n);
+  if (status == SLAB_OK) status = verify_commit(run, layout, SLAB_TREE_FAST, scene, n);
   int code = verify_status(run, status);
   if (code == EXIT_DONE) code = check_counts(run, scene, set, n, 0);
   if (code == EXIT_DONE) code = check_any(run, scene, set, n);
@@ -142,7 +142,7 @@ int verify_edges(verify_run *run, random_state *random, size_t n) {
   }
   const int *place = lattice_places[run->batch / 4 % LATTICE_PLACES];
   aim_rays(run, random, &set, place, n);
-  return check_set(run, &set, place, verify_way_at(run, run->batch / 8), n);
+  return check_set(run, &set, place, verify_layout_at(run, run->batch / 8), n);
 }
 
 /* ---- rooms ---- */
@@ -164,7 +164,7 @@ int verify_rooms(verify_run *run, random_state *random, size_t n) {
   } else {
     for (size_t i = 0; i < n; i++) run->rays[i] = lattice_rounded_ray(random, &set.mesh, size, place);
   }
-  return check_set(run, &set, place, verify_way_at(run, run->batch / 4), n);
+  return check_set(run, &set, place, verify_layout_at(run, run->batch / 4), n);
 }
 
 int verify_enough_zeros(verify_run *run) {

@@ -174,12 +174,13 @@ static int run_groups(verify_run *run, const uint64_t shares[GROUPS], verify_tal
 
 /* ---- printing ----------------------------------------------------------------- */
 
-static const char *const way_names[WAYS] = {"flat", "wide", "compressed"};
+static const char *const layout_names[LAYOUTS] = {"flat", "wide", "compressed"};
 
 static void describe_figures(const verify_tally *t, char *text, size_t size) {
   text[0] = '\0';
-  for (int way = 0; way < WAYS; way++)
-    if (t->met[way]) verify_append(text, size, "%s%" PRIu64 " %s", text[0] ? ", " : "", t->met[way], way_names[way]);
+  for (int layout = 0; layout < LAYOUTS; layout++)
+    if (t->met[layout])
+      verify_append(text, size, "%s%" PRIu64 " %s", text[0] ? ", " : "", t->met[layout], layout_names[layout]);
   for (int i = 0; i < VERIFY_FIGURES && t->figures[i].name; i++) {
     const verify_figure *f = &t->figures[i];
     const char *comma = text[0] ? ", " : "";
@@ -222,8 +223,8 @@ static void print_table(const verify_run *run, const verify_tally tallies[GROUPS
 
 static json_t *describe_group(const verify_group *group, const verify_tally *t) {
   json_t *figures = json_object();
-  for (int way = 0; figures && way < WAYS; way++)
-    if (t->met[way]) json_object_set_new(figures, way_names[way], json_integer((json_int_t)t->met[way]));
+  for (int layout = 0; figures && layout < LAYOUTS; layout++)
+    if (t->met[layout]) json_object_set_new(figures, layout_names[layout], json_integer((json_int_t)t->met[layout]));
   for (int i = 0; figures && i < VERIFY_FIGURES && t->figures[i].name; i++)
     json_object_set_new(figures, t->figures[i].name, json_number_or_null(t->figures[i].value));
   return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:s}", "name", group->name, "about", group->about, "rays",

@@ -216,7 +216,7 @@ int verify_far(verify_run *run, random_state *random, size_t n) {
   if (code == EXIT_DONE) code = check_points(run, f.far, rays, n);
   for (size_t i = 0; i < n; i++) rays[i] = from_afar(random, &rays[i]);
   if (code == EXIT_DONE) code = cast_and_check(run, f.far, NULL, &c);
-  run->tally->met[is_wide ? WAY_WIDE : WAY_COMPRESSED] += n;
+  run->tally->met[is_wide ? LAYOUT_WIDE : LAYOUT_COMPRESSED] += n;
   far_scene_close(&f);
   return code;
 }

@@ -45,12 +45,12 @@ static int is_answered(const answers *a, size_t i) {
 }
 
 int verify_invalid(verify_run *run, random_state *random, size_t n) {
-  const verify_way way = verify_way_at(run, run->batch);
+  const verify_layout layout = verify_layout_at(run, run->batch);
   slab_scene *scene = NULL;
   adversarial w = adversarial_begin(random, 0);
-  slab_status status = verify_scene(run, way, &scene);
+  slab_status status = verify_scene(run, layout, &scene);
   if (status == SLAB_OK) status = adversarial_fill(random, &w, ADVERSARIAL_ALL_KINDS, ADVERSARIAL_MOST, scene);
-  if (status == SLAB_OK) status = verify_commit(run, way, SLAB_TREE_FAST, scene, n);
+  if (status == SLAB_OK) status = verify_commit(run, layout, SLAB_TREE_FAST, scene, n);
   for (size_t i = 0; i < n; i++) {
     run->rays[i] = adversarial_ray(random, &w);
     spoilers[random_below(random, sizeof spoilers / sizeof *spoilers)](random, &run->rays[i]);
@@ -215,15 +215,15 @@ static slab_status offer_shapes(verify_run *run, random_state *random, slab_scen
 }
 
 int verify_garbage(verify_run *run, random_state *random, size_t n) {
-  const slab_query query = (slab_query)(run->batch / WAYS % ANSWER_QUERIES);
-  const verify_way way = verify_way_at(run, run->batch);
+  const slab_query query = (slab_query)(run->batch / LAYOUTS % ANSWER_QUERIES);
+  const verify_layout layout = verify_layout_at(run, run->batch);
   float vertices[3 * VERTICES];
   slab_scene *scene = NULL;
-  slab_status status = verify_scene(run, way, &scene);
+  slab_status status = verify_scene(run, layout, &scene);
   if (status == SLAB_OK) status = offer_mesh(run, random, scene, vertices);
   for (int kind = 0; status == SLAB_OK && kind < SHAPE_KINDS; kind++)
     if (kind != SLAB_TRIANGLE) status = offer_shapes(run, random, scene, (slab_shape)kind);
-  if (status == SLAB_OK) status = verify_commit(run, way, SLAB_TREE_FAST, scene, n);
+  if (status == SLAB_OK) status = verify_commit(run, layout, SLAB_TREE_FAST, scene, n);
   for (size_t i = 0; i < n; i++) run->rays[i] = garbage_ray(random, vertices);
   if (status == SLAB_OK) status = answers_cast(&run->answers, query, scene, run->rays, n, NULL);
   int code = verify_status(run, status);

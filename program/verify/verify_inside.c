@@ -1,6 +1,6 @@
-/* Inside or outside: points aimed at corners, edges and faces of closed tetrahedra, which overlap and face either way.
- * Winding numbers, those that may be fractions too, and the signs of distances must be those of whole numbers, by which
- * no ray is cast. */
+/* Inside or outside: points aimed at corners, edges and faces of closed tetrahedra, which overlap and face either
+ * layout. Winding numbers, those that may be fractions too, and the signs of distances must be those of whole numbers,
+ * by which no ray is cast. */
 #include <math.h>
 
 #include "program/verify/verify.h"
@@ -38,15 +38,15 @@ static void judge(verify_run *run, const inside_batch *b, size_t n) {
 int verify_inside(verify_run *run, random_state *random, size_t n) {
   static inside_batch b;
   static const slab_tree trees[] = {SLAB_TREE_DEFAULT, SLAB_TREE_FAST, SLAB_TREE_HIGH};
-  const verify_way way = verify_way_at(run, run->batch);
+  const verify_layout layout = verify_layout_at(run, run->batch);
   const slab_tree tree = trees[random_below(random, 3)];
   slab_scene *scene = NULL;
   tetrahedra_make(random, (tetrahedra_sort)random_below(random, TETRAHEDRA_SORTS),
                   1 + random_below(random, SOLIDS_MOST), &b.solids);
   for (size_t i = 0; i < n; i++) tetrahedra_aim(random, &b.solids, b.points + 3 * i);
-  slab_status status = verify_scene(run, way, &scene);
+  slab_status status = verify_scene(run, layout, &scene);
   if (status == SLAB_OK) status = tetrahedra_add(&b.solids, scene);
-  if (status == SLAB_OK) status = verify_commit(run, way, tree, scene, n);
+  if (status == SLAB_OK) status = verify_commit(run, layout, tree, scene, n);
   if (status == SLAB_OK) status = slab_winding(scene, b.points, n, b.windings, NULL);
   if (status == SLAB_OK) status = slab_signed_distances(scene, b.points, n, b.distances, NULL);
   if (status == SLAB_OK) status = slab_winding_numbers(scene, b.points, n, b.numbers, NULL);

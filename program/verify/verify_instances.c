@@ -24,8 +24,8 @@ static slab_context *context_of(const verify_run *run) {
   return there[run->batch % count];
 }
 
-static verify_way way_of(const verify_run *run) {
-  return context_of(run) == run->compressed ? WAY_COMPRESSED : WAY_WIDE;
+static verify_layout layout_of(const verify_run *run) {
+  return context_of(run) == run->compressed ? LAYOUT_COMPRESSED : LAYOUT_WIDE;
 }
 
 static slab_status change(nested *m) {
@@ -49,7 +49,7 @@ static int judge_nested(verify_run *run, nested *m, slab_query query, size_t n) 
   const slab_cast_options options = adversarial_options(&m->random, run->skip);
   slab_scene *top = m->scenes[NESTED_TOP];
   slab_status status = run->batch % 3 == 0 ? change(m) : SLAB_OK;
-  if (status == SLAB_OK) status = verify_commit(run, way_of(run), m->trees[NESTED_TOP], top, n);
+  if (status == SLAB_OK) status = verify_commit(run, layout_of(run), m->trees[NESTED_TOP], top, n);
   if (status == SLAB_OK && is_walked(run)) return verify_walk(run, &m->random, top, query, n, 1);
   if (status == SLAB_OK) status = answers_cast(&run->answers, query, top, run->rays, n, &options);
   if (status != SLAB_OK) return verify_status(run, status);
@@ -102,7 +102,7 @@ static slab_status cast_both(verify_run *run, nested *m, slab_scene *scene, slab
   slab_scene *model = m->scenes[0];
   const exact_transform e = exact_of(&m->random);
   slab_status status = slab_scene_add_instances(scene, model, e.rows, 1, NULL, NULL);
-  if (status == SLAB_OK) status = verify_commit(run, way_of(run), m->trees[0], scene, n);
+  if (status == SLAB_OK) status = verify_commit(run, layout_of(run), m->trees[0], scene, n);
   for (size_t i = 0; i < n; i++) run->rays[i] = plain_ray(m);
   if (status == SLAB_OK) status = answers_cast(&run->others, query, model, run->rays, n, NULL);
   for (size_t i = 0; i < n; i++) run->rays[i] = nested_ray_outside(e.rows, run->rays[i]);

@@ -50,7 +50,7 @@ static void compare_layouts(verify_run *run, const point_batch *b, size_t n) {
 static int ask_again(verify_run *run, random_state *random, point_batch *b, size_t n) {
   slab_scene *scene = NULL;
   adversarial w;
-  slab_status status = verify_adversarial(run, random, verify_way_at(run, run->batch + 1), n, &w, &scene);
+  slab_status status = verify_adversarial(run, random, verify_layout_at(run, run->batch + 1), n, &w, &scene);
   if (status == SLAB_OK) status = point_answers_ask_all(&b->others, scene, b->points, n, &b->options);
   slab_scene_destroy(scene);
   return verify_status(run, status);
@@ -61,7 +61,7 @@ int verify_points(verify_run *run, random_state *random, size_t n) {
   random_state again = *random;
   slab_scene *scene = NULL;
   adversarial w;
-  slab_status status = verify_adversarial(run, random, verify_way_at(run, run->batch), n, &w, &scene);
+  slab_status status = verify_adversarial(run, random, verify_layout_at(run, run->batch), n, &w, &scene);
   if (status == SLAB_OK) {
     for (size_t i = 0; i < n; i++) adversarial_point(random, &w, b.points + 3 * i);
     b.options = adversarial_point_options(random, &w, n, run->masks, b.radii);

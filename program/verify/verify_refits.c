@@ -42,9 +42,9 @@ static slab_status update(slab_context *context, slab_scene *scene, const scene_
 static slab_status make_scene(verify_run *run, random_state *random, scene_geometry *mesh, size_t n,
                               slab_scene_stats *stats, slab_scene **scene) {
   const slab_build_options refit = {.update = SLAB_UPDATE_REFIT};
-  slab_status status = verify_scene(run, WAY_COMPRESSED, scene);
+  slab_status status = verify_scene(run, LAYOUT_COMPRESSED, scene);
   if (status == SLAB_OK) status = scene_geometry_add(*scene, mesh, NULL, NULL);
-  if (status == SLAB_OK) status = verify_commit(run, WAY_COMPRESSED, SLAB_TREE_FAST, *scene, n);
+  if (status == SLAB_OK) status = verify_commit(run, LAYOUT_COMPRESSED, SLAB_TREE_FAST, *scene, n);
   if (status == SLAB_OK) status = slab_scene_info(*scene, stats);
   for (int step = 0; step < STEPS && status == SLAB_OK; step++) {
     move(mesh, stats, random);
@@ -55,7 +55,7 @@ static slab_status make_scene(verify_run *run, random_state *random, scene_geome
 }
 
 static slab_status make_anew(verify_run *run, const scene_geometry *mesh, slab_scene **scene) {
-  slab_status status = verify_scene(run, WAY_FLAT, scene);
+  slab_status status = verify_scene(run, LAYOUT_FLAT, scene);
   if (status == SLAB_OK) status = scene_geometry_add(*scene, mesh, NULL, NULL);
   return status == SLAB_OK ? slab_scene_commit(*scene, &(slab_build_options){.tree = SLAB_TREE_FLAT}) : status;
 }

@@ -23,28 +23,28 @@ static slab_query query_of(const verify_run *run) {
 
 /* The layout of a batch. Every query gets every layout. Groups of one kind stay flat unless the run is thorough,
  * because the time to compile one more program for each kind would show. */
-static verify_way way_of(const verify_run *run) {
+static verify_layout layout_of(const verify_run *run) {
   const uint64_t turn = run->batch / 2;
-  if (run->group->kinds != ADVERSARIAL_ALL_KINDS && !run->thorough) return WAY_FLAT;
+  if (run->group->kinds != ADVERSARIAL_ALL_KINDS && !run->thorough) return LAYOUT_FLAT;
   const uint64_t round = run->group->query >= 0 ? 0 : turn / ANSWER_QUERIES;
-  return verify_way_at(run, turn + round);
+  return verify_layout_at(run, turn + round);
 }
 
 /* Most scenes are small: their rays cost a fraction, so there can be more scenes. */
 #define FEW 8
 
-static slab_status make_scene(verify_run *run, random_state *random, unsigned kinds, verify_way way, size_t n,
+static slab_status make_scene(verify_run *run, random_state *random, unsigned kinds, verify_layout layout, size_t n,
                               adversarial *w, slab_scene **scene) {
   const uint32_t most = random_below(random, 4) ? FEW : ADVERSARIAL_MOST;
   *w = adversarial_begin(random, is_extreme(run));
-  slab_status status = verify_scene(run, way, scene);
+  slab_status status = verify_scene(run, layout, scene);
   if (status == SLAB_OK) status = adversarial_fill(random, w, kinds, most, *scene);
-  return status == SLAB_OK ? verify_commit(run, way, SLAB_TREE_FAST, *scene, n) : status;
+  return status == SLAB_OK ? verify_commit(run, layout, SLAB_TREE_FAST, *scene, n) : status;
 }
 
-slab_status verify_adversarial(verify_run *run, random_state *random, verify_way way, size_t n, adversarial *w,
+slab_status verify_adversarial(verify_run *run, random_state *random, verify_layout layout, size_t n, adversarial *w,
                                slab_scene **scene) {
-  return make_scene(run, random, ADVERSARIAL_ALL_KINDS, way, n, w, scene);
+  return make_scene(run, random, ADVERSARIAL_ALL_KINDS, layout, n, w, scene);
 }
 
 static void make_rays(verify_run *run, random_state *random, const adversarial *w, size_t n) {
@@ -139,7 +139,7 @@ int verify_row(verify_run *run, random_state *random, size_t n) {
   const slab_query query = query_of(run);
   slab_scene *scene = NULL;
   adversarial w;
-  int code = verify_status(run, make_scene(run, random, run->group->kinds, way_of(run), n, &w, &scene));
+  int code = verify_status(run, make_scene(run, random, run->group->kinds, layout_of(run), n, &w, &scene));
   if (code == EXIT_DONE) {
     make_rays(run, random, &w, n);
     code = run->group->flavour == FLAVOUR_AFTER ? verify_walk(run, random, scene, query, n, !is_extreme(run))
@@ -155,8 +155,8 @@ int verify_agreement(verify_run *run, random_state *random, size_t n) {
   slab_scene *scene = NULL;
   slab_cast_options options = {0};
   adversarial w;
-  const verify_way way = verify_way_at(run, run->batch / 2);
-  slab_status status = make_scene(run, random, ADVERSARIAL_ALL_KINDS, way, n, &w, &scene);
+  const verify_layout layout = verify_layout_at(run, run->batch / 2);
+  slab_status status = make_scene(run, random, ADVERSARIAL_ALL_KINDS, layout, n, &w, &scene);
   if (status == SLAB_OK) {
     make_rays(run, random, &w, n);
     options = adversarial_options(random, run->skip);

@@ -124,7 +124,7 @@ int verify_sets(verify_run *run, random_state *random, size_t n) {
   const size_t rays = (size_t)rows * columns;
   slab_scene *scene = NULL;
   adversarial w;
-  slab_status status = verify_adversarial(run, random, verify_way_at(run, run->batch), n, &w, &scene);
+  slab_status status = verify_adversarial(run, random, verify_layout_at(run, run->batch), n, &w, &scene);
   if (status == SLAB_OK) fill_tables(random, &w, n, &tables);
   for (size_t i = 0; i < n; i++) run->skip[i] = adversarial_skip(random);
   const slab_rays set = set_of(run, &tables, rows, columns);

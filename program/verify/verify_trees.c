@@ -18,33 +18,33 @@
 /* Ways to cast the scene; each gets the first 1/share of the rays. The others are compared with the first. */
 static const struct contestant {
   const char *name;
-  verify_way way;
+  verify_layout layout;
   slab_tree tree;
   slab_traversal traversal; /* for wide BVHs */
   verify_width width;
   unsigned share;
 } contestants[] = {
-    {"flat", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TRAVERSAL_AUTO, OWN_WIDTH, 1},
-    {"fast", WAY_WIDE, SLAB_TREE_FAST, SLAB_TRAVERSAL_SINGLE, OWN_WIDTH, 1},
-    {"default", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TRAVERSAL_PACKETS, OWN_WIDTH, 1},
-    {"high", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TRAVERSAL_INTERLEAVED, OWN_WIDTH, 1},
-    {"high, rays sorted", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TRAVERSAL_SORTED, OWN_WIDTH, 4},
-    {"fast, compressed", WAY_COMPRESSED, SLAB_TREE_FAST, SLAB_TRAVERSAL_AUTO, OWN_WIDTH, 2},
-    {"high, compressed", WAY_COMPRESSED, SLAB_TREE_HIGH, SLAB_TRAVERSAL_AUTO, OWN_WIDTH, 2},
-    {"default, 8 lanes wide", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TRAVERSAL_PACKETS, LANES_8, 8},
-    {"default, 16 lanes wide", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TRAVERSAL_PACKETS, LANES_16, 8},
-    {"high, one lane wide", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TRAVERSAL_SINGLE, ONE_LANE, 8},
-    {"flat, 8 lanes wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TRAVERSAL_SINGLE, LANES_8, 64},
-    {"flat, 16 lanes wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TRAVERSAL_SINGLE, LANES_16, 64},
-    {"flat, one lane wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TRAVERSAL_SINGLE, ONE_LANE, 64},
+    {"flat", LAYOUT_FLAT, SLAB_TREE_FLAT, SLAB_TRAVERSAL_AUTO, OWN_WIDTH, 1},
+    {"fast", LAYOUT_WIDE, SLAB_TREE_FAST, SLAB_TRAVERSAL_SINGLE, OWN_WIDTH, 1},
+    {"default", LAYOUT_WIDE, SLAB_TREE_DEFAULT, SLAB_TRAVERSAL_PACKETS, OWN_WIDTH, 1},
+    {"high", LAYOUT_WIDE, SLAB_TREE_HIGH, SLAB_TRAVERSAL_INTERLEAVED, OWN_WIDTH, 1},
+    {"high, rays sorted", LAYOUT_WIDE, SLAB_TREE_HIGH, SLAB_TRAVERSAL_SORTED, OWN_WIDTH, 4},
+    {"fast, compressed", LAYOUT_COMPRESSED, SLAB_TREE_FAST, SLAB_TRAVERSAL_AUTO, OWN_WIDTH, 2},
+    {"high, compressed", LAYOUT_COMPRESSED, SLAB_TREE_HIGH, SLAB_TRAVERSAL_AUTO, OWN_WIDTH, 2},
+    {"default, 8 lanes wide", LAYOUT_WIDE, SLAB_TREE_DEFAULT, SLAB_TRAVERSAL_PACKETS, LANES_8, 8},
+    {"default, 16 lanes wide", LAYOUT_WIDE, SLAB_TREE_DEFAULT, SLAB_TRAVERSAL_PACKETS, LANES_16, 8},
+    {"high, one lane wide", LAYOUT_WIDE, SLAB_TREE_HIGH, SLAB_TRAVERSAL_SINGLE, ONE_LANE, 8},
+    {"flat, 8 lanes wide", LAYOUT_FLAT, SLAB_TREE_FLAT, SLAB_TRAVERSAL_SINGLE, LANES_8, 64},
+    {"flat, 16 lanes wide", LAYOUT_FLAT, SLAB_TREE_FLAT, SLAB_TRAVERSAL_SINGLE, LANES_16, 64},
+    {"flat, one lane wide", LAYOUT_FLAT, SLAB_TREE_FLAT, SLAB_TRAVERSAL_SINGLE, ONE_LANE, 64},
 };
 static const char *const widths[WIDTHS] = {"one lane wide", "8 lanes wide", "16 lanes wide"};
 enum { CONTESTANTS = sizeof contestants / sizeof *contestants };
 
-/* The context for a way; NULL: the way is left out. */
+/* The context for a layout; NULL: the layout is left out. */
 static slab_context *context_of(const verify_run *run, const struct contestant *c) {
   if (c->width != OWN_WIDTH) return run->other[c->width];
-  return c->way == WAY_FLAT ? run->context : c->way == WAY_WIDE ? run->wide[c->traversal] : run->compressed;
+  return c->layout == LAYOUT_FLAT ? run->context : c->layout == LAYOUT_WIDE ? run->wide[c->traversal] : run->compressed;
 }
 
 static uint32_t primitives_for(size_t rays) { return rays < FEW_RAYS ? FEW_PRIMITIVES : PRIMITIVES; }
@@ -54,7 +54,7 @@ static slab_status make_scene(verify_run *run, bvh_scene which, uint64_t seed, c
   slab_status status = slab_scene_create(context_of(run, c), scene);
   if (status == SLAB_OK) status = bvh_scene_fill(which, primitives_for(n), seed, *scene);
   if (status == SLAB_OK) status = bvh_scene_add_nothing(*scene);
-  return status == SLAB_OK ? verify_commit(run, c->way, c->tree, *scene, (n + c->share - 1) / c->share) : status;
+  return status == SLAB_OK ? verify_commit(run, c->layout, c->tree, *scene, (n + c->share - 1) / c->share) : status;
 }
 
 /* Half of the rays are coherent, so that they form packets. Runs of coherent and of random rays alternate, so that any

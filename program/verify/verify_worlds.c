@@ -64,7 +64,7 @@ int verify_worlds(verify_run *run, random_state *random, size_t n) {
     if (code == EXIT_DONE && round == 0) code = verify_status(run, many_worlds_move(&w));
     if (code == EXIT_DONE && round == 1) code = verify_status(run, many_worlds_change(&w));
   }
-  run->tally->met[is_wide ? WAY_WIDE : WAY_COMPRESSED] += n;
+  run->tally->met[is_wide ? LAYOUT_WIDE : LAYOUT_COMPRESSED] += n;
   many_worlds_end(&w);
   return code;
 }

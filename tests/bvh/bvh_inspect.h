@@ -1,6 +1,6 @@
 /* An independent check of a BVH: it visits every node and leaf, and computes again what the builder reports. */
-#ifndef BVH_LOOK_H
-#define BVH_LOOK_H
+#ifndef BVH_INSPECT_H
+#define BVH_INSPECT_H
 
 #include "bvh/bvh.h"
 

@@ -334,10 +334,10 @@ typedef struct few_outcome {
 static few_outcome cast_few_rays(few_choice *f, bool likely, double flat, double tree) {
   few_outcome o = {0, 0};
   for (int call = 0; call < FEW_CALLS; call++) {
-    const few_way way = few_choice_next(f, likely);
-    o.flat += way.flat;
-    o.timed += way.timed;
-    if (way.timed) few_choice_learn(f, way.flat, way.flat ? flat : tree);
+    const few_turn turn = few_choice_next(f, likely);
+    o.flat += turn.flat;
+    o.timed += turn.timed;
+    if (turn.timed) few_choice_learn(f, turn.flat, turn.flat ? flat : tree);
   }
   return o;
 }
@@ -373,9 +373,9 @@ static void scenes_in_turn_all_learn(void **state) {
   unsigned flat[SCENES_IN_TURN] = {0};
   for (int call = 0; call < FEW_CALLS; call++)
     for (int i = 0; i < SCENES_IN_TURN; i++) {
-      const few_way way = few_choice_next(&f[i], false);
-      flat[i] += call >= FEW_CALLS / 2 && way.flat;
-      if (way.timed) few_choice_learn(&f[i], way.flat, way.flat ? 1.0e-7 : 1.4e-7);
+      const few_turn turn = few_choice_next(&f[i], false);
+      flat[i] += call >= FEW_CALLS / 2 && turn.flat;
+      if (turn.timed) few_choice_learn(&f[i], turn.flat, turn.flat ? 1.0e-7 : 1.4e-7);
     }
   for (int i = 0; i < SCENES_IN_TURN; i++) assert_in_range(flat[i], FEW_CALLS / 2 / 100 * 95, FEW_CALLS / 2);
 }
