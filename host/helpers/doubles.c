@@ -165,6 +165,9 @@ static void locate(const slab_double_hits *hits, size_t i, double point[3]) {
     const double off[3] = {on_plane[0] - o[0], on_plane[1] - o[1], on_plane[2] - o[2]};
     const double t = dot(off, normal) / along;
     for (int k = 0; k < 3; k++) point[k] = o[k] + t * way[k];
+  } else if (hits->t64 != NULL) {
+    const double t = *(const double *)(const void *)((const char *)hits->t64 + i * hits->t_stride) / hits->scale;
+    for (int k = 0; k < 3; k++) point[k] = o[k] + t * d[k];
   } else {
     float cast[3];
     const double t = (double)*(const float *)(const void *)((const char *)hits->t + i * hits->t_stride) / hits->scale;
@@ -179,15 +182,15 @@ static void locate_some(void *argument, size_t begin, size_t end) {
 }
 
 static const char *missing_of(const slab_double_hits *hits, const double *points) {
-  return hits == NULL               ? "hits"
-         : hits->origins == NULL    ? "origins"
-         : hits->directions == NULL ? "directions"
-         : hits->vertices == NULL   ? "vertices"
-         : hits->rays == NULL       ? "rays"
-         : hits->triangles == NULL  ? "triangles"
-         : hits->t == NULL          ? "t"
-         : points == NULL           ? "points"
-                                    : NULL;
+  return hits == NULL                           ? "hits"
+         : hits->origins == NULL                ? "origins"
+         : hits->directions == NULL             ? "directions"
+         : hits->vertices == NULL               ? "vertices"
+         : hits->rays == NULL                   ? "rays"
+         : hits->triangles == NULL              ? "triangles"
+         : hits->t == NULL && hits->t64 == NULL ? "t"
+         : points == NULL                       ? "points"
+                                                : NULL;
 }
 
 slab_status slab_points_from_doubles(const slab_double_hits *hits, size_t n, double *points) {

@@ -1353,7 +1353,8 @@ SLAB_API slab_status slab_floats_from_doubles(const double *from, size_t from_st
                                               float *to, size_t to_stride, double *moved);
 
 /** Hits of rays in double on the triangles of a mesh in double, for slab_points_from_doubles. The arrays are the
- * caller's. */
+ * caller's. The rays were cast in float, by slab_rays_from_doubles, or in double, by slab_source.rays64 with scale 1.
+ */
 typedef struct slab_double_hits {
   const double *origins;     /**< three for each ray, as slab_rays_from_doubles took them */
   const double *directions;  /**< three for each ray, as it took them */
@@ -1362,16 +1363,18 @@ typedef struct slab_double_hits {
   const uint32_t *indices;   /**< three for each triangle; NULL: triangle i has the vertices 3i .. 3i + 2 */
   const uint64_t *rays;      /**< for each hit the number of its ray */
   const uint64_t *triangles; /**< for each hit the number of its triangle */
-  const float *t;            /**< t of the first hit */
+  const float *t;            /**< t of the first hit; not read where t64 is given */
   size_t t_stride;           /**< bytes from one t to the next: sizeof(slab_hit) where t points into hits of slab_all */
+  const double *t64;         /**< t of the first hit of rays in double, such as slab_hit64.t; NULL: they are in t */
 } slab_double_hits;
 
 /** Writes where n hits lie, in double, on threads of the library.
  * - points: three doubles for each hit.
  *
- * A point is where the line of the ray as given meets the plane of the triangle. Where the sine of the angle between
- * both is below 1e-9, it is the point at t on the ray as it was cast. The call does not check the numbers of rays,
- * triangles and vertices: one that does not exist is undefined behaviour. */
+ * A point is where the line of the ray as given meets the plane of the triangle as given, to the rounding of double. A
+ * hit's t cannot say as much: it is the float's of a scene whose vertices are rounded. Where the sine of the angle
+ * between both is below 1e-9, it is the point at t on the ray as it was cast. The call does not check the numbers of
+ * rays, triangles and vertices: one that does not exist is undefined behaviour. */
 SLAB_API slab_status slab_points_from_doubles(const slab_double_hits *hits, size_t n, double *points);
 
 /** Returns a rectangle: a box unbounded in z. */

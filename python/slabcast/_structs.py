@@ -202,6 +202,7 @@ class DoubleHits(ctypes.Structure):
         ("triangles", c_void_p),
         ("t", c_void_p),
         ("t_stride", c_size_t),
+        ("t64", c_void_p),
     ]
 
 

@@ -192,23 +192,21 @@ class RayMeshIntersector:
         self, origins: Locations, directions: Locations, index: Ids, triangles: Ids, t: NDArray[Any]
     ) -> Locations:
         """Points on the planes of the triangles as the mesh has them, in float64; face_normals may be anything."""
-        scale = self._place().scale
-        if t.dtype == np.float64:  # of rays from afar, which begin where they hit instead
-            directions = _ways(directions[index])
-            origins = origins[index] + t[:, None] / scale * directions
-            index, t = np.arange(len(t)), np.zeros(len(t), np.float32)
+        is_double = t.dtype == np.float64  # rays from afar, which were cast as they are but for the length of directions
+        directions = _ways(directions) if is_double else directions
         vertices = np.ascontiguousarray(self.mesh.vertices, np.float64)
         faces = np.ascontiguousarray(self.mesh.faces, np.uint32)
         hits = _structs.DoubleHits(
             origins.ctypes.data,
             directions.ctypes.data,
-            scale,
+            self._place().scale,
             vertices.ctypes.data,
             faces.ctypes.data,
             index.ctypes.data,
             triangles.ctypes.data,
-            t.ctypes.data,
+            None if is_double else t.ctypes.data,
             t.strides[0],
+            t.ctypes.data if is_double else None,
         )
         locations = np.empty((len(t), 3))
         must(library.slab_points_from_doubles(byref(hits), len(t), locations.ctypes.data))

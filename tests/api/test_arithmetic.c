@@ -220,7 +220,7 @@ static void use_helpers(const mode *m, outcome *o) {
   const double corners[] = {0x1p-1030, 1.0 / 3, 0, 5, 0, 0x1.8p-1040, -1.0 / 7, 9, 2};
   const uint64_t which[] = {0, 1}, triangles[] = {0, 0};
   const float t[] = {0x1p-130f, 1.0f / 3};
-  const slab_double_hits hits = {origins, directions, 1.0 / 3, corners, NULL, which, triangles, t, sizeof *t};
+  const slab_double_hits hits = {origins, directions, 1.0 / 3, corners, NULL, which, triangles, t, sizeof *t, NULL};
   OK_IN_MODE(slab_points_from_doubles(&hits, 2, o->located));
 }
 

@@ -599,6 +599,134 @@ static void rays_from_afar_hit_where_they_should(void **state) {
   (void)state;
 }
 
+/* ---- the error of t ---- */
+
+enum { CELLS = 48, SIDE = CELLS + 1, AIMED = 3000 };
+#define EXTENT 16384.0
+
+/* A terrain of EXTENT m a side in double, with steep slopes, and where it lies. */
+typedef struct wide_land {
+  double vertices[SIDE * SIDE][3];
+  uint32_t indices[2 * CELLS * CELLS][3];
+} wide_land;
+
+static wide_land *land_at(random_state *random, const double at[3]) {
+  wide_land *land = harness_space(sizeof *land);
+  for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+    land->vertices[i][0] = at[0] + EXTENT / CELLS * (i % SIDE) + 1e-3 * random_between(random, -1000.0f, 1000.0f);
+    land->vertices[i][1] = at[1] + EXTENT / CELLS * (double)(i / SIDE) + 1e-3 * random_between(random, 0.0f, 1000.0f);
+    land->vertices[i][2] = at[2] + 0.1 * random_between(random, 0.0f, 4000.0f);
+  }
+  for (uint32_t c = 0; c < CELLS * CELLS; c++) {
+    const uint32_t a = c / CELLS * SIDE + c % CELLS;
+    const uint32_t two[2][3] = {{a, a + 1, a + SIDE + 1}, {a, a + SIDE + 1, a + SIDE}};
+    memcpy(land->indices[2 * c], two, sizeof two);
+  }
+  return land;
+}
+
+/* Where the ray's line meets the plane of the triangle as it was given: t, and the cosine between both. */
+static long double t_of_plane(const wide_land *land, uint32_t triangle, const slab_ray64 *ray, long double *cosine) {
+  const uint32_t *at = land->indices[triangle];
+  long double edge[2][3], normal[3], rise = 0, along = 0, size = 0, length = 0;
+  for (int e = 0; e < 2; e++)
+    for (int k = 0; k < 3; k++)
+      edge[e][k] = (long double)land->vertices[at[e + 1]][k] - (long double)land->vertices[at[0]][k];
+  for (int k = 0; k < 3; k++)
+    normal[k] = edge[0][(k + 1) % 3] * edge[1][(k + 2) % 3] - edge[0][(k + 2) % 3] * edge[1][(k + 1) % 3];
+  for (int k = 0; k < 3; k++) {
+    rise += ((long double)land->vertices[at[0]][k] - (long double)ray->origin[k]) * normal[k];
+    along += (long double)ray->direction[k] * normal[k];
+    size += normal[k] * normal[k];
+    length += (long double)ray->direction[k] * (long double)ray->direction[k];
+  }
+  *cosine = fabsl(along) / sqrtl(size * length);
+  return rise / along;
+}
+
+/* t is within 2 ulp of the scene's extent, times what the slope makes of an error across the plane. Where more is
+ * wanted, slab_points_from_doubles gives the points within a micrometre. From inside, from above, and from afar. */
+static void t_is_within_two_ulp_of_the_extent(void **state) {
+  const double at[3] = {1e7 + 0.3, -3e6 + 0.7, 210.123};
+  random_state random = harness_seeded("error of t");
+  wide_land *land = land_at(&random, at);
+  slab_context *context = harness_context();
+  slab_scene *scene = harness_scene(context);
+  const slab_mesh mesh = {.vertices64 = &land->vertices[0][0],
+                          .vertex_count = SIDE * SIDE,
+                          .indices = &land->indices[0][0],
+                          .triangle_count = 2 * CELLS * CELLS};
+  slab_ray64 *rays = harness_space(AIMED * sizeof *rays);
+  slab_hit64 *hits = harness_space(AIMED * sizeof *hits);
+  uint64_t *numbers = harness_space(2 * AIMED * sizeof *numbers), *triangles = numbers + AIMED;
+  double *given = harness_space(9 * AIMED * sizeof *given), *points = given + 6 * AIMED;
+  size_t met = 0;
+  assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  for (int i = 0; i < AIMED; i++) {
+    const double away = i % 3 == 0 ? 900.0 : i % 3 == 1 ? 1e5 : 1e9;
+    double aim[3], way[3], length = 0;
+    for (int k = 0; k < 3; k++) {
+      aim[k] = at[k] + (k == 2 ? 200.0 : 0.5 * EXTENT + 0.4 * EXTENT * random_between(&random, -1.0f, 1.0f));
+      way[k] = random_between(&random, -1.0f, 1.0f);
+    }
+    way[2] = i % 3 == 0 ? 0.5 * way[2] - 0.6 : fabs(way[2]) * -1.0 - 0.2;
+    for (int k = 0; k < 3; k++) length += way[k] * way[k];
+    rays[i] = (slab_ray64){.t_max = INFINITY};
+    for (int k = 0; k < 3; k++) {
+      rays[i].direction[k] = way[k] / sqrt(length);
+      rays[i].origin[k] = aim[k] - away * rays[i].direction[k];
+    }
+  }
+  const slab_source source = {.rays64 = rays, .n = AIMED};
+  slab_results results = {.memory = hits};
+  assert_ok(slab_cast(scene, SLAB_CLOSEST, &source, &results, NULL));
+  harness_count(AIMED);
+  for (uint64_t i = 0; i < AIMED; i++) {
+    for (size_t k = 0; k < 3; k++) {
+      given[3 * i + k] = rays[i].origin[k];
+      given[3 * (AIMED + i) + k] = rays[i].direction[k];
+    }
+    if (hits[i].primitive >= SLAB_INVALID) continue;
+    numbers[met] = i;
+    triangles[met] = hits[i].primitive;
+    hits[met++] = hits[i]; /* none behind i is lost */
+  }
+  assert_in_range(met, AIMED / 2, AIMED);
+  const slab_double_hits located = {given,   given + 3 * AIMED, 1.0,  &land->vertices[0][0], &land->indices[0][0],
+                                    numbers, triangles,         NULL, sizeof *hits,          &hits[0].t};
+  assert_ok(slab_points_from_doubles(&located, met, points));
+  double worst = 0.0, worst_point = 0.0;
+  for (size_t n = 0; n < met; n++) {
+    const slab_ray64 *ray = &rays[numbers[n]];
+    long double cosine, off = 0;
+    const long double t = t_of_plane(land, (uint32_t)triangles[n], ray, &cosine);
+    if (cosine < 0.05L) continue;
+    for (int k = 0; k < 3; k++) {
+      const long double to = (long double)points[3 * n + (size_t)k] - (long double)ray->origin[k];
+      off += (to - t * (long double)ray->direction[k]) * (to - t * (long double)ray->direction[k]);
+    }
+    const double here = (double)(fabsl((long double)hits[n].t - t) * cosine), apart = (double)(sqrtl(off) * cosine);
+    const double most = 2 * 0x1p-23 * EXTENT + 0x1p-51 * (double)fabsl(t),
+                 most_apart = 1e-6 + 0x1p-50 * (double)fabsl(t);
+    worst = here > worst ? here : worst;
+    worst_point = apart / most_apart > worst_point ? apart / most_apart : worst_point;
+    if (here > most || apart > most_apart)
+      fail_msg("ray %d: t is off by %g of %g m, the point by %g of %g", (int)numbers[n], here, most, apart, most_apart);
+  }
+  print_message("%zu hits: t is off by up to %.2f mm across the plane, points by up to %.2f of their bound\n", met,
+                1e3 * worst, worst_point);
+  assert_true(worst > 1e-4); /* floats do round */
+  free(points - 6 * AIMED);
+  free(numbers);
+  free(hits);
+  free(rays);
+  free(land);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  (void)state;
+}
+
 static void invalid_rays_are_told(void **state) {
   static const double bad[] = {NAN, INFINITY, -INFINITY, 0x1.8p58};
   slab_context *context = harness_context();
@@ -790,6 +918,7 @@ int main(void) {
       cmocka_unit_test(rays_in_double_are_explained),
       cmocka_unit_test(packed_scenes_keep_their_origin),
       cmocka_unit_test(rays_from_afar_hit_where_they_should),
+      cmocka_unit_test(t_is_within_two_ulp_of_the_extent),
       cmocka_unit_test(invalid_rays_are_told),
       cmocka_unit_test(lengths_of_directions_have_an_end),
       cmocka_unit_test(after_takes_the_order),

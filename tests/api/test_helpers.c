@@ -242,6 +242,12 @@ static void points_from_doubles_on_an_edge_are_those_of_t(void **state) {
     assert_ok(slab_points_from_doubles(&hits, 1, h->points));
     assert_true(h->points[0] == 0.5 + 2.5 / 4 * 3 && h->points[1] == 0.25);
     assert_true(h->points[2] == 2 + 2.5 / 4 * (double)(float)tilts[of]);
+    slab_double_hits in_double = hits; /* cast in double: neither t nor the direction was rounded */
+    const double t = 2.5 + 0x1p-40;    /* as scaled */
+    in_double.t = NULL;
+    in_double.t64 = &t;
+    assert_ok(slab_points_from_doubles(&in_double, 1, h->points));
+    assert_true(h->points[0] == 0.5 + t / 4 * 3 && h->points[1] == 0.25 && h->points[2] == 2 + t / 4 * tilts[of]);
     free(h);
   }
 }

@@ -671,7 +671,7 @@ static slab_status run_points_from_doubles(world *w) {
   static uint64_t rays[HITS_OF_ONE];
   static double points[3 * HITS_OF_ONE];
   const float t = 1.0f;
-  const slab_double_hits hits = {origin, direction, 1.0, corners, NULL, rays, rays, &t, 0};
+  const slab_double_hits hits = {origin, direction, 1.0, corners, NULL, rays, rays, &t, 0, NULL};
   const slab_status status = slab_points_from_doubles(&hits, HITS_OF_ONE, points);
   memcpy(w->outcome, points, sizeof corners);
   return status;
