@@ -30,7 +30,7 @@ static const command_line command = {
     .about = "Describes a scene: primitives, bounds, and the size, depth and cost of its tree.",
     .closing =
         "The SAH cost is the expected work of a random ray through the bounds; 0 where there is no tree.\n\n"
-        "  slabcast info --mesh space.obj\n"
+        "  slabcast info --mesh room.obj\n"
         "  slabcast info --builtin city:1000 --tree high --json",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),

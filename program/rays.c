@@ -55,8 +55,8 @@ static const command_line command = {
         "With a SCENE, what is not given is chosen from its bounds; without, from the cube -1 to 1.\n\n"
         "  slabcast rays lidar --from 0,1.5,0 --size 2048x128 -o sweep.npy\n"
         "  slabcast rays random --count 5 -o - --out csv\n"
-        "  slabcast rays camera --mesh space.obj |\n"
-        "    slabcast cast --mesh space.obj --rays - -o hits.npy",
+        "  slabcast rays camera --mesh room.obj |\n"
+        "    slabcast cast --mesh room.obj --rays - -o hits.npy",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
     .arguments = 1,

@@ -46,7 +46,7 @@ static const command_line command = {
     .usage = "render SCENE... -o picture.png [options]",
     .about = "Draws a scene: any mix of the first eight options. Without a camera the whole scene is in view.",
     .closing =
-        "  slabcast render --mesh space.obj -o space.png\n"
+        "  slabcast render --mesh room.obj -o room.png\n"
         "  slabcast render --builtin city:400 --shade depth --from 9,9,9 -o city.png",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),

@@ -67,7 +67,7 @@ static const command_line command = {
         "The numbers are the kernels' own, and the answer is that of cast, bit by bit. Where the ray hits\n"
         "nothing, --geometry and --primitive say what it is to be held against.\n\n"
         "  slabcast explain --boxes boxes.txt --ray=-2,0.5,0,1,0,0 -o face.svg\n"
-        "  slabcast explain --mesh space.obj --rays rays.npy --index 17 -o ray.png",
+        "  slabcast explain --mesh room.obj --rays rays.npy --index 17 -o ray.png",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };

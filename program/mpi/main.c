@@ -28,8 +28,8 @@ static const program slabcast_mpi = {
     .closing =
         "`slabcast-mpi COMMAND --help` tells the options. Exit codes are those of slabcast, the same from every "
         "rank.\n\n"
-        "  mpirun -n 4 slabcast-mpi cast --mesh space.obj --rays rays.npy -o hits.npy\n"
-        "  mpirun -n 4 slabcast-mpi near --mesh space.obj --grid 512x512x512 -o d.npy",
+        "  mpirun -n 4 slabcast-mpi cast --mesh room.obj --rays rays.npy -o hits.npy\n"
+        "  mpirun -n 4 slabcast-mpi near --mesh room.obj --grid 512x512x512 -o d.npy",
     .commands = commands,
     .command_count = COUNT_OF(commands),
 };
