@@ -32,7 +32,7 @@ for query in closest distance nearest any count all interval; do
   both "text-$query" cast --builtin city:400 --rays rays.npy --query "$query" -o "$query.csv"
 done
 both points cast --builtin city:400 --rays rays.npy --query all -o all.ply
-both checked cast --builtin rooms:3 --rays rays.npy --check 100 -o checked.raw
+both checked cast --builtin room:3 --rays rays.npy --check 100 -o checked.raw
 both picture render --builtin city:400 --size 120x80 -o city.png
 for shard in 0 1 2; do both "shard-$shard" cast --builtin city:400 --rays rays.npy --shard "$shard/3" -o "part-$shard.npy"; done
 both join join part-0.npy part-1.npy part-2.npy -o joined.npy
