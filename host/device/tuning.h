@@ -17,7 +17,7 @@ struct tuning {
   uint32_t rays_each;     /* maximum rays per work-item in a flat scene */
   uint32_t bvh_rays;      /* and in a BVH by OpenCL */
   uint32_t local_boxes;   /* boxes of a flat scene that a group loads into local memory at a time, a multiple of 4, in
-                       blocks of   one lane. 0: its work-items read them from global memory */
+                             blocks of one lane. 0: its work-items read them from global memory */
   uint32_t group;         /* work-items per group */
   uint32_t registers;     /* most of a work-item, in compressed BVHs of one kind of primitives; 0: no limit */
   uint32_t groups_a_unit; /* rays per work-item are reduced before there are fewer groups than this per compute unit */

@@ -118,7 +118,7 @@ typedef struct command_line {
        OPTION_SCENE,                                                                                                \
        offsetof(type, member),                                                                                      \
        "a generated scene of about COUNT primitives; NAME is one of\nboxes, city, spheres, flake, obbs, planes, "   \
-       "soup, hair, terrain,\ntorus, knot, lattice, room",                                                         \
+       "soup, hair, terrain,\ntorus, knot, lattice, room",                                                          \
        0,                                                                                                           \
        0},                                                                                                          \
       {"--instances",                                                                                               \
