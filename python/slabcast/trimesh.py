@@ -192,7 +192,7 @@ class RayMeshIntersector:
         self, origins: Locations, directions: Locations, index: Ids, triangles: Ids, t: NDArray[Any]
     ) -> Locations:
         """Points on the planes of the triangles as the mesh has them, in float64; face_normals may be anything."""
-        is_double = t.dtype == np.float64  # rays from afar, which were cast as they are but for the length of directions
+        is_double = t.dtype == np.float64  # of rays from afar, whose directions were cast by their largest component
         directions = _ways(directions) if is_double else directions
         vertices = np.ascontiguousarray(self.mesh.vertices, np.float64)
         faces = np.ascontiguousarray(self.mesh.faces, np.uint32)

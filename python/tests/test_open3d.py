@@ -103,6 +103,18 @@ def test_lists_belong_to_their_rays(scene):
     assert (np.diff(listed["t_hit"])[same] >= 0).all()
 
 
+def test_normals_of_closest_points_far_away():
+    """Float32 is a metre apart there: normals come from the corners as they were given."""
+    vertices, indices = shapes.torus()
+    near, far = np.float64(vertices)[indices], np.float64(vertices) + [1e7, -3e6, 50.0]
+    scene = RaycastingScene()
+    scene.add_triangles(types.SimpleNamespace(vertices=far, triangles=indices))
+    found = scene.compute_closest_points(np.float32(far[::7] + 0.5))
+    across = np.cross(near[:, 1] - near[:, 0], near[:, 2] - near[:, 0])[host(found["primitive_ids"])]
+    expected = across / np.linalg.norm(across, axis=-1, keepdims=True)
+    assert np.abs(host(found["primitive_normals"]) - expected).max() < 1e-6
+
+
 def test_occupancy_is_inside(scene):
     points = np.array([[[2, 0, 0], [0, 0, 0]], [[0, -2.5, 0.1], [9, 9, 9]]], np.float32)
     assert host(scene.compute_occupancy(points)).tolist() == [[1, 0], [1, 0]]
