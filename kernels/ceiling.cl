@@ -69,8 +69,8 @@ typedef bool verdict;
 typedef mask verdict;
 #endif
 
-/* A round: what box_may_overlap does for two blocks, with 12 additions and multiplications, 6 minima and maxima and a
- * comparison each. The planes are the products of the previous round. */
+/* A round: the work of box_may_overlap for two blocks, each with 12 additions and multiplications, 6 minima and maxima
+ * and a comparison. The planes are the products of the previous round. */
 CEILING(slab_mix) {
   real x[CHAINS];
   verdict hit = (real)(a) > (real)(b);

@@ -1,5 +1,5 @@
-/* A block of triangles with closed edges, compiled ahead once for each width: it is called where such edges are asked
- * for (closed.h). So the other kernels have none of its code. */
+/* A block of triangles with closed edges, compiled ahead once for each width: it is called where a cast has such edges
+ * (closed.h). So the other kernels have none of its code. */
 #define STRIDE 8
 #define CLOSED_HERE
 #include "maths/triangle.h"

@@ -1,5 +1,5 @@
-/* Traversal of an 8-wide BVH in nodes of 80 bytes, one ray per work-item. It is for GPUs: what is read from memory and
- * kept in registers counts there, and the lanes are work-items already.
+/* Traversal of an 8-wide BVH in nodes of 80 bytes, one ray per work-item. It is for GPUs: reads of memory and registers
+ * in use count there, and the lanes are work-items already.
  *
  * Children are stored such that rays of any octant visit them in order of (child ^ octant), which is about front to
  * back. So nothing is sorted: the children of a node still to visit are one byte, and the stack has one entry per

@@ -29,7 +29,7 @@ INLINE float local_fetch(local float2 *to, volatile local uint *largest, const g
   const uint used = count * LOCAL_PAIRS, all = (count + LOCAL_STEP - 1) / LOCAL_STEP * LOCAL_STEP * LOCAL_PAIRS;
   uint size = 0;
   barrier(CLK_LOCAL_MEM_FENCE); /* no work-item still reads the previous boxes */
-  *largest = 0u;                /* by all of them; an exchange would read what nobody has written yet */
+  *largest = 0u;                /* by all of them; an exchange would read values that nobody has written yet */
   for (uint i = (uint)get_local_id(0); i < all; i += (uint)get_local_size(0)) {
     const global float *lower = boxes + i / LOCAL_PAIRS * BOX_FLOATS + i % LOCAL_PAIRS / 2;
     float2 pair = (float2)(INFINITY, -INFINITY);
@@ -44,9 +44,9 @@ INLINE float local_fetch(local float2 *to, volatile local uint *largest, const g
   return as_float(*largest);
 }
 
-/* Which steps of local boxes hold a box that a ray may overlap: one bit a step, in the ray's own word. With `alike` all
- * rays have the same direction signs. Then near and far planes are the same for all, and are read once. No ray waits
- * for another's boxes: work-items of a warp stay together. */
+/* Which steps of local boxes hold a box that a ray may overlap: one bit per step, in the ray's own word. With `alike`
+ * all rays have the same direction signs. Then near and far planes are the same for all, and are read once. No ray
+ * waits for another's boxes: work-items of a warp stay together. */
 INLINE void local_search(const bool oblique, const bool alike, const local_ray ray[SLAB_RAYS],
                          const local float2 *planes[][3], const float limit[SLAB_RAYS], uint steps,
                          uint touched[SLAB_RAYS]) {
@@ -117,9 +117,9 @@ INLINE void local_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], ui
 }
 #endif
 
-/* The number of primitives of a geometry that a work-item's rays are tested against before it fetches the next ones. It
- * is what fits local memory for boxes, else about 24 KiB, half of a first-level cache. With one ray it is the whole
- * geometry. */
+/* The number of primitives of a geometry that a work-item's rays are tested against before it fetches the next ones.
+ * For boxes it is as many as fit local memory, else about 24 KiB, half of a first-level cache. With one ray it is the
+ * whole geometry. */
 INLINE uint stretch_of(const geometry_entry *entry) {
   if (SLAB_LOCAL_BOXES > 0 && entry->kind == SLAB_BOX) return SLAB_LOCAL_BOXES;
   return SLAB_RAYS == 1 ? entry->count : 6144 / primitive_floats(entry->kind) / LANES * LANES;

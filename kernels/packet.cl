@@ -9,9 +9,9 @@
  *
  * In a scene with instances a packet goes into models: each depth has a packet of those of its rays that are there.
  *
- * packet.h has the packet, packet_hull.h its hull, packet_path.h what is visited next, packet_leaf.h the tests
- * there, with packet_singly.h, packet_query.h hits and results, packet_list.h those of SLAB_ALL, and packet_instances.h
- * the traversal of models.
+ * The packet is in packet.h, its hull in packet_hull.h, and the choice of the next visit in packet_path.h. Tests at
+ * leaves are in packet_leaf.h and packet_singly.h. Hits and results are in packet_query.h, those of SLAB_ALL in
+ * packet_list.h. The traversal of models is in packet_instances.h.
  *
  * Built as wide.cl, with LANES 8 or 16, and 32 where it is compiled ahead of time. It is built for closest, distance,
  * any and count, and where compiled ahead for all. With instances (SLAB_INSTANCES 1) for any, count, and closest. */

@@ -1,6 +1,6 @@
 /* Queries of points by the BVH of nodes of 80 bytes, one point per work-item, as compressed.cl casts rays. The children
- * of a node are visited about from near to far: those on the point's side of the middle of the node first. Of those
- * that wait their distance is not kept.
+ * of a node are visited about from near to far: those on the point's side of the middle of the node first. The
+ * distances of children that wait are not kept.
  *
  * Built with LANES 1, SLAB_KINDS as flat.cl, SLAB_STACK and SLAB_INSTANCES as compressed.cl, and SLAB_QUERY 0 or 3: see
  * walk/points.h. */
@@ -112,7 +112,7 @@ INLINE bool points_enter_gate(point_query *q, const scene_view *scene, uint plac
   return instance != SLAB_MISS && points_enter(q, scene, instance, gate);
 }
 
-/* Where a world is done, goes on with what belongs to all. False: that is done, too. */
+/* Where a world is done, goes on with the geometries that all worlds share. False: these are done, too. */
 INLINE bool points_turn(point_query *q, const scene_view *scene) {
   GLOBAL const model_entry *all = scene_model(scene, 0);
   if (q->depths[0].model == all) return false;

@@ -55,13 +55,13 @@ INLINE bool points_gates(point_query *q, bvh_path *path, const scene_view *scene
   return bvh_pop(path, points_limit(q));
 }
 
-/* Pushes what a model has beside its root. */
+/* Pushes the visits of a model beside its root. */
 INLINE void points_push_beside(bvh_path *path, GLOBAL const model_entry *model) {
   visit_ungated(path, model);
   if (POINTS_FIND_COLLAPSED && model->collapsed_root != 0) visit_push(path, model->collapsed_root, BVH_INNER, 0.0f, 0);
 }
 
-/* One visit of an instance's. False when the point is done. */
+/* One visit that instances add. False when the point is done. */
 INLINE bool points_visit(point_query *q, bvh_path *path, const scene_view *scene) {
   const bvh_visit at = path->next;
   if (at.meta == VISIT_END) {
@@ -103,7 +103,7 @@ INLINE void points_search(point_query *q, const scene_view *scene, uint collapse
   bvh_path path;
   bvh_begin(&path, stack);
 #if SLAB_INSTANCES
-  points_begin_depths(q, scene); /* what is outside is taken at a depth too */
+  points_begin_depths(q, scene); /* primitives outside are taken at a depth too */
 #endif
   if (points_outside_bvh(q, scene, scene->cast->outside)) return;
 #if SLAB_INSTANCES

@@ -45,8 +45,8 @@ INLINE void traversal_end(const traversal *w, const prepared_ray *ray, const cas
 
 #if !SLAB_INTERLEAVED_ALONE
 
-/* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: a byte per packet, which says whether
- * its rays are still to be cast. It is used where cast.packet, the number of rays per packet, is not 0. sorted: as in
+/* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: a byte per packet: whether its rays are
+ * still to be cast. It is used where cast.packet, the number of rays per packet, is not 0. sorted: as in
  * prepared_rays.h, for `interleaved`, and for SLAB_ALL where packets may be sorted. */
 KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays, global void *results,
                                           const global uint *offsets, const global geometry_entry *table,
@@ -128,7 +128,7 @@ INLINE void walker_root(walker *t, const scene_view *scene) {
 
 /* Tests the children of the next node. It loads planes as box_planes does, from rows that are chosen once per ray.
  * Choosing them here costs 1 to 6 %. Few rays have a t_min below 0. Loaded for them in another way, each load is part
- * of an operation for the rest: compilers move what is alike in front of the branch. */
+ * of an operation for the rest: else compilers move equal loads in front of the branch. */
 INLINE void walker_node(walker *t, const scene_view *scene) {
   const prepared_ray *ray = interleaved_here(&t->ray);
   const global float *bounds = t->path.at;
@@ -221,7 +221,7 @@ INLINE void walker_pair(walker *a, walker *b, const scene_view *scene) {
 typedef struct walkers {
   walker *rays;
   prepared_rays *prepared;
-  walker **inner;    /* those at a node or a block of gates: a ring, since what was fetched first is there first */
+  walker **inner;    /* those at a node or a block of gates: a ring, since memory fetched first is there first */
   walker **other;    /* all others, until walker_sort puts them on the lists of those */
   walker **leaf;     /* at a leaf, */
   walker **instance; /* at an instance, */
@@ -285,7 +285,7 @@ INLINE void walker_nodes(walkers *f, const scene_view *scene, uint count) {
   }
 }
 
-/* Goes into the models of the rays at instances. Two loops, so that the second has what the first fetches. */
+/* Goes into the models of the rays at instances. Two loops: the first fetches the memory that the second reads. */
 INLINE void walker_enter(walkers *f, const scene_view *scene) {
   const uint count = f->instances;
   for (uint n = 0; n < count; n++) {
@@ -400,7 +400,7 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
                0,           0,         0,     0,     0,    0,        first, end,  walks};
   (void)fallback; /* such a cast has no packets */
   walker_begin(&f, stacks);
-  /* Of a ray that wants all its hits no child is dropped. Two loops: one that asked at each node took 1.2 times as long
+  /* Where a ray wants all its hits no child is dropped. Two loops: one with a test at each node took 1.2 times as long
    * (a Xeon with AVX-512). */
   if (SLAB_QUERY == SLAB_ALL && cast.most == 0) {
     const scene_view whole = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, true};

@@ -26,7 +26,7 @@ EMBEDDED(device)
 EMBEDDED(cuda)
 #undef EMBEDDED
 
-/* Words, each after a blank: what a text declares, and what it defines. */
+/* The words that a text declares, and those that it defines, each after a blank. */
 #define EMBEDDED_WORDS(name)                   \
   extern const char embedded_##name##_names[]; \
   extern const char embedded_##name##_macros[];

@@ -1,4 +1,4 @@
-/* Whether what counts from a place, or is moved by three doubles, has other coordinates than what counts from 0. */
+/* Whether coordinates change when they count from a place instead of 0, or when three doubles move them. */
 #ifndef SLABCAST_BASE_MOVED_H
 #define SLABCAST_BASE_MOVED_H
 

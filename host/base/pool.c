@@ -99,7 +99,7 @@ static void help(pool_job *job) {
 
 static void *thread_run(void *own) {
   os_thread_spread((uint32_t)((os_thread *)own - pool.threads) + 1);
-  (void)arithmetic_begin(); /* for good: the state is inherited from whichever thread was the first to ask */
+  (void)arithmetic_begin(); /* for good: the state is inherited from the thread that started this one */
   bool looked = false;
   os_mutex_lock(&pool.lock);
   while (!atomic_load(&pool.ending)) {

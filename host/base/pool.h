@@ -1,11 +1,11 @@
-/* One pool of threads a process.
+/* One pool of threads per process.
  *
  * A job is a number of pieces that are worked on in any order, by the caller and by threads of the pool. The caller
  * works on its own job alone, so it can always finish it by itself. So jobs may begin others within their pieces, and
  * several callers may have jobs at once. Where no thread can be started the answers are the same.
  *
- * Threads are started when a job first asks for them. They compute with IEEE 754's defaults (arithmetic.h), take no
- * signals, and sleep while there is nothing to do, after some 50 us in which they look for it. They end when the
+ * Threads are started when a job first asks for them. They compute with IEEE 754's defaults (arithmetic.h), and take no
+ * signals. While there is nothing to do they sleep, after some 50 us in which they look for work. They end when the
  * process exits and when the library is unloaded. A forked child begins with an empty pool. */
 #ifndef SLABCAST_BASE_POOL_H
 #define SLABCAST_BASE_POOL_H
@@ -18,7 +18,7 @@
 typedef void pool_work(void *argument, size_t piece);
 typedef void pool_range(void *argument, size_t first, size_t end);
 
-/* The number of threads that 0 stands for: what affinity and the quota of control groups allow. */
+/* The number of threads that 0 means: as many as affinity and the quota of control groups allow. */
 uint32_t pool_threads(void);
 
 /* Calls work(argument, piece) once for each piece below `pieces`, and returns when all calls have returned. Their
@@ -48,10 +48,10 @@ typedef struct pool_job {
 } pool_job;
 
 void pool_begin(pool_job *);
-/* Adds a piece, its number being the former number of pieces. Called from within a piece of the job, or from outside
- * before pool_end. Where several threads add pieces, it is theirs to agree on what each number means. */
+/* Adds a piece. Its number is the former number of pieces. Called from within a piece of the job, or from outside
+ * before pool_end. Where several threads add pieces, they have to agree on the meaning of each number. */
 void pool_add(pool_job *);
-/* Works on what is left and returns when all pieces are done. */
+/* Works on the pieces that are left and returns when all are done. */
 void pool_end(pool_job *);
 
 #endif

@@ -1,5 +1,5 @@
-/* Detects forked processes. fork() copies no threads. In the child, what OpenCL drivers had begun waits for missing
- * threads for ever, and so does what was opened before the fork. */
+/* Detects forked processes. fork() copies no threads. In the child, work that OpenCL drivers had begun waits for
+ * missing threads for ever. So do contexts that were opened before the fork. */
 #ifndef SLABCAST_BASE_PROCESS_H
 #define SLABCAST_BASE_PROCESS_H
 
@@ -9,7 +9,8 @@
 
 /* Watches for forks from now on. Called before anything is opened. */
 slab_status process_begin(const char *function);
-/* The number of forks since, in this process and those that it descends from: what is opened keeps it. */
+/* The number of forks since, in this process and those that it descends from. Each context keeps the number at its
+ * opening. */
 uint32_t process_number(void);
 /* Returns SLAB_INVALID_STATE where `opened`, the number that a context keeps, is another process's. */
 slab_status process_check(const char *function, uint32_t opened);

@@ -99,8 +99,8 @@ uint32_t processors_allowed(void) {
 
 static bool has(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
 
-/* Not by __builtin_cpu_supports: it lacks some of a level's instructions, and what it calls is not in the libraries of
- * every compiler. */
+/* Not by __builtin_cpu_supports: it lacks some of a level's instructions, and the functions that it calls are not in
+ * the libraries of every compiler. */
 int x86_level(void) {
   enum { MOVBE_FMA_F16C_AVX_OSXSAVE = 1 << 22 | 1 << 12 | 1 << 29 | 1 << 28 | 1 << 27, LZCNT = 1 << 5 };
   enum { BMI1_AVX2_BMI2 = 1 << 3 | 1 << 5 | 1 << 8, AVX512_F_DQ_CD_BW = 1 << 16 | 1 << 17 | 1 << 28 | 1 << 30 };

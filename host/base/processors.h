@@ -1,4 +1,4 @@
-/* How many processors this process may use, and what they can. */
+/* How many processors this process may use, and which instructions they have. */
 #ifndef SLABCAST_BASE_PROCESSORS_H
 #define SLABCAST_BASE_PROCESSORS_H
 
@@ -17,7 +17,7 @@ double processors_quota(const char *groups, const char *mount);
 /* Which of x86-64's levels the processor has (System V ABI, "x86-64 psABI", table of micro-architecture levels), where
  * the system saves their registers: 3, 4; 0: neither. */
 int x86_level(void);
-/* Whether it has fma, and what level 3 has besides. */
+/* Whether it has fma, and the rest of level 3. */
 extern bool x86_has_fma;
 #endif
 

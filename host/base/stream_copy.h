@@ -1,5 +1,5 @@
-/* memcpy past the cache, for what nobody reads soon: a processor that writes whole lines without looking at them first
- * moves two thirds of the bytes. Elsewhere than on x86-64 it is memcpy. */
+/* memcpy past the cache, for memory that nobody reads soon. A processor that writes whole lines, without reading them
+ * first, moves two thirds of the bytes. Elsewhere than on x86-64 it is memcpy. */
 #ifndef SLABCAST_BASE_STREAM_COPY_H
 #define SLABCAST_BASE_STREAM_COPY_H
 

@@ -19,8 +19,8 @@ typedef struct task {
 
 enum { SUPPLY_PAIRS = 64 };
 
-/* Bytes a primitive of the second array of references, which the caller receives as spare memory: enough for the blocks
- * that it makes of the BVH. Pages that are never written take no memory. */
+/* Bytes per primitive of the second array of references, which the caller receives as spare memory: enough for the
+ * blocks of the BVH. Pages that are never written take no memory. */
 enum { REFERENCE_SPACE = 96 };
 
 /* The result of one pass over the input. */
@@ -348,7 +348,7 @@ static bool build_nothing(bvh *out) {
   return true;
 }
 
-/* Hands over what holds the most memory that was written. */
+/* Hands over the array that holds the most memory that was written. */
 static void builder_spare(builder *b, bvh *out) {
   if (b->sorts) {
     out->spare = b->build_nodes;

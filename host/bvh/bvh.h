@@ -1,6 +1,6 @@
 /* Builds an 8-wide bounding volume hierarchy (BVH) from bounds. Knows no shapes, no rays and no OpenCL.
  *
- * build.c    bounds -> binary BVH: top-down, binned surface area heuristic (SAH), cost counted in blocks
+ * build.c    bounds -> binary BVH: top-down, by the binned surface area heuristic (SAH), with costs in blocks
  * split.c    where to cut one node
  * curve.c    where to cut one node, by cells along a curve (BVH_FAST)
  * reinsert.c binary BVH -> a better one (BVH_HIGH)
@@ -50,13 +50,13 @@ typedef union bvh_reference {
     float lower[3];
     uint32_t index; /* in the input */
     float upper[3];
-    uint32_t tag; /* kind, and what the builder notes */
+    uint32_t tag; /* kind, and the builder's notes */
   };
   float4 side[2]; /* lower, upper; lane 3 is not a number */
 } bvh_reference;
 
 /* Fills in the references of `count` primitives, at most BVH_FILL_MOST: bounds with lower <= upper, x and y finite, z
- * may be infinite; and the kind, below 256, as the tag. The builder fills in the index. It may ask for a primitive more
+ * may be infinite; and the kind, below 256, as the tag. The builder fills in the index. It may want a primitive more
  * than once. Threads call it at once. */
 #define BVH_FILL_MOST 256
 typedef void bvh_fill(const void *argument, const uint32_t *primitives, uint32_t count, bvh_reference *);
@@ -67,7 +67,7 @@ typedef struct bvh_input {
   const void *argument;
   bvh_bounds bounds; /* of the primitives, about; not finite, or of no extent: unknown. BVH_FAST is built faster if they
                         are known */
-  const atomic_bool *ends; /* NULL, or what `fill` may set: the build then ends once it has seen each primitive */
+  const atomic_bool *ends; /* NULL, or `fill` may set it: the build then ends once it has seen each primitive */
 } bvh_input;
 
 typedef struct bvh_options {

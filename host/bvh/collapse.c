@@ -83,7 +83,7 @@ static void collapse_share(const build_node *build_nodes, uint32_t at, int roots
   collapse_roots(build_nodes, first + 1, roots - left, children, count);
 }
 
-/* Sorts children: those come first whose primitives cover most for what a visit costs. So rays of SLAB_ANY that visit
+/* Sorts children: those come first whose primitives cover most for the cost of a visit. So rays of SLAB_ANY that visit
  * them in this order soon hit something. After Nah and Manocha, SATO: Surface Area Traversal Order for Shadow Ray
  * Tracing (2014). */
 static void sort_by_worth(const build_node *build_nodes, uint32_t children[BVH_WIDTH], int count) {

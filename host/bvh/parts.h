@@ -154,8 +154,7 @@ struct build_range {
 };
 
 /* The references of a range are in no array: its primitives are in that part of the curve. Most ranges are divided
- * along the curve until they are binary leaves, so that references of a task's next primitives are all that is needed.
- */
+ * along the curve until they are binary leaves, so that only references of a task's next primitives are needed. */
 #define ON_CURVE 2u
 
 /* The ranges left and right of a cut. The caller fills in their keys, for example by range_keys. */

@@ -98,8 +98,8 @@ void bvh_each_leaf(bool compressed, const void *nodes, size_t n, bvh_leaf_visit 
   }
 }
 
-/* Six rows of the bounds of children. Vectors all the way: what is stored in parts and then loaded whole waits until
- * the parts are in the cache, behind all stores before them. */
+/* Six rows of the bounds of children. Vectors all the way: memory that is stored in parts and then loaded whole waits
+ * until the parts are in the cache, behind all stores before them. */
 static void write_rows(const aabb below[BVH_WIDTH], float rows[6][BVH_WIDTH]) {
   for (int k = 0; k < BVH_WIDTH; k += 4) {
     float4 l[4], u[4];

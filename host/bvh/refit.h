@@ -28,8 +28,8 @@ typedef struct bvh_refit_outcome {
   double sah_cost;
 } bvh_refit_outcome;
 
-/* Goes through the leaves of n nodes, each as bvh_leaf_refit is told of it. place: its node * BVH_WIDTH + its slot,
- * modulo 2^32. */
+/* Goes through the leaves of n nodes, each with the arguments that bvh_leaf_refit gets. place: its node * BVH_WIDTH +
+ * its slot, modulo 2^32. */
 typedef void bvh_leaf_visit(void *argument, uint32_t kind, uint32_t first, uint32_t count, uint32_t place);
 void bvh_each_leaf(bool compressed, const void *nodes, size_t n, bvh_leaf_visit *, void *argument);
 

@@ -32,7 +32,7 @@ struct bin_slot {
   uint32_t left;       /* how many of the node's references go left before this chunk's */
 };
 
-/* Bin of each key k: (k - offset) * scale, rounded down. For sizes k is their logarithm, and what is negative is in bin
+/* Bin of each key k: (k - offset) * scale, rounded down. For sizes k is their logarithm, and negative values are in bin
  * 0. */
 typedef struct mapping {
   float4 offset, scale;
@@ -178,12 +178,11 @@ static inline float4 block_counts(const measure *m, uint4 count) {
   return __builtin_convertvector((int4)((count + ((1u << m->together) - 1)) >> m->together), float4);
 }
 
-/* Parts by size overlap, so what is below them costs more than their areas say. Such a cut has to be clearly cheaper.
- */
+/* Parts by size overlap, so their subtrees cost more than their areas show. Such a cut has to be clearly cheaper. */
 #define SIZE_COST 1.25f
 
-/* The cheapest cut by each key, by the sum of area * blocks. Where a side is empty the cost is NaN, which compares as
- * not less. */
+/* The cheapest cut by each key, by the sum of area * blocks. Where a side is empty the cost is NaN, which is not less
+ * than any other. */
 static cut cheapest_cut(const bin_set *set, int bins, bool by_size, const measure *m) {
   float4 right_cost[BINS_MAX], best = float4_all(INFINITY);
   int4 best_bin = {0, 0, 0, 0};
@@ -240,7 +239,7 @@ static void part_range(const mapping *map, const cut *where, const reference *fr
   }
 }
 
-/* Bounds of the keys of both parts: what lies between the outermost bins that hold some. So they are at most a bin
+/* Bounds of the keys of both parts: from the first to the last of the bins that hold some. So they are at most a bin
  * wider than the keys, and nothing has to be computed of each reference. In bin k a key is less than offset + (k + 1) /
  * scale by the quotient's, the sum's and its own rounding, for which both ends move outward. */
 static void bound_keys(const build_range *whole, const mapping *map, const bin_set *set, const cut *where,

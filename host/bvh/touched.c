@@ -65,7 +65,7 @@ static void sum_costs(bvh_touched *t, const bvh_node *nodes) {
   for (uint32_t n = t->count; n-- > 0;) t->costs[n] = node_cost(t, &nodes[n], node_bounds(&nodes[n]));
 }
 
-/* As if every area were 1, of what is below the first node. */
+/* The cost below the first node, as if every area were 1. */
 static double flat_cost(const bvh_touched *t, const bvh_node *nodes, uint32_t end) {
   double cost = 0.0;
   for (uint32_t n = 0; n < end; n++) {

@@ -25,9 +25,9 @@ static inline void bvh_touch(bvh_touched *t, uint32_t place) {
   t->slots[place / BVH_WIDTH] |= (uint8_t)(1u << place % BVH_WIDTH);
 }
 
-/* Refits what is touched, which nothing is afterwards. */
+/* Refits the touched leaves. No leaf is touched afterwards. */
 void bvh_refit_touched(bvh_touched *, bvh_node *nodes, bvh_leaf_refit *, void *argument);
-/* Refits one leaf, and what of the nodes above it changes. */
+/* Refits one leaf, and those of the nodes above it that change. */
 void bvh_refit_path(bvh_touched *, bvh_node *nodes, uint32_t place, bvh_leaf_refit *, void *argument);
 
 /* Whether a leaf takes one more primitive. */

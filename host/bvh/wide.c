@@ -152,7 +152,7 @@ static inline void put_in_order(uint32_t *list, int a, int b) {
   list[b] = most;
 }
 
-/* A sorting network: what is sorted is unpredictable, so no branch depends on it. */
+/* A sorting network: the order is unpredictable, so no branch depends on it. */
 static void sort_block(const uint32_t from[BVH_WIDTH], uint32_t to[BVH_WIDTH]) {
   uint32_t list[BVH_WIDTH]; /* in registers */
   for (int i = 0; i < BVH_WIDTH; i++) list[i] = from[i];
@@ -192,8 +192,8 @@ static void fill_slot(bvh_node *node, int slot, const build_node *child, uint32_
   node->meta[slot] = meta;
 }
 
-/* Writes node `index`. Its subtree follows from `next` on. Small subtrees are only told where they go, one after the
- * other, unless later is NULL. */
+/* Writes node `index`. Its subtree follows from `next` on. Small subtrees only get their places, one after the other,
+ * unless later is NULL. */
 static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint next, bvh *out, small_subtree **later) {
   uint32_t children[BVH_WIDTH];
   if (later != NULL && b->build_nodes[at].count < TASK_MIN) {

@@ -58,7 +58,7 @@ static bool list_fits(const check *c, size_t i, uint64_t count) {
          c->offsets[i + 1] - c->offsets[i] == count;
 }
 
-/* Results that are asked of a ray: its hits, or one. */
+/* The number of a ray's results: its hits, or one. */
 static uint32_t results_of(const check *c, const asked *a) { return c->query == SLAB_ALL ? a->answer->count : 1; }
 
 /* Result k of a ray, and what it should be. */
@@ -170,7 +170,7 @@ static const void *answer_of(slab_query query, const reference_answer *m) {
   return m->all;
 }
 
-/* What a result of a ray of doubles says of a hit. false: nothing that is judged. */
+/* The hit that a result of a ray of doubles reports. false: there is none to judge. */
 static bool claim_of(const check *c, const asked *a, uint32_t k, far_claim *claim) {
   any_result got;
   memcpy(&got, result_at(c, a->i, k), reference_size(c->query, a->line));
@@ -202,7 +202,7 @@ static oracle_judgement judge_world(const check *c, const asked *a, char *why, s
   return worst;
 }
 
-/* Rays of the world: the float ray's answer is judged as all are, and then each t of the result. */
+/* Rays of the world: the float ray's answer is judged as others are, and then each t of the result. */
 static oracle_judgement judge_far(const check *c, const asked *a, bool same, char *why, size_t size) {
   const uint64_t n = results_of(c, a);
   const oracle_judgement near = !same ? ORACLE_RIGHT
@@ -278,7 +278,7 @@ static slab_status check_arguments(const slab_scene *scene, const check *c, cons
   return status == SLAB_OK ? check_own_rays(function, c->query, n, c->options) : status;
 }
 
-/* What is known when the scene is. */
+/* The checks that need the scene. */
 static slab_status check_in_scene(check *c, const snapshot *scene) {
   const slab_cast_options *o = c->options;
   c->is_far = c->source.rays64 != NULL || (c->source.set == NULL && is_moved(scene->stats.origin));
@@ -332,7 +332,7 @@ static slab_status write_near(const snapshot *scene, const slab_source *s, slab_
 static slab_status make_rays(check *c, const snapshot *scene, slab_ray **rays) {
   const slab_source *s = &c->source;
   if (s->set == NULL) return SLAB_OK;
-  slab_status status = slab_rays_write(scene->context, s->set, s->first, 0, NULL); /* says what is wrong */
+  slab_status status = slab_rays_write(scene->context, s->set, s->first, 0, NULL); /* sets the message */
   if (status != SLAB_OK) return status;
   *rays = malloc(s->n * sizeof **rays + 1);
   if (*rays == NULL) return fail_memory(s->n * sizeof **rays, "rays");
@@ -374,7 +374,7 @@ slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays
   return check_source(scene, &c, report);
 }
 
-/* What slab_cast would refuse, and sums. */
+/* Refuses the arguments that slab_cast would refuse, and sums. */
 static slab_status check_told(slab_query query, const slab_source *s, const slab_results *r) {
   const char *missing = s == NULL ? "source" : r == NULL ? "results" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_check_cast: %s is NULL", missing);

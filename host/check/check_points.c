@@ -36,7 +36,7 @@ static float radius_of(const point_check *c, size_t i) {
   return c->options.radius != 0.0f ? c->options.radius : INFINITY;
 }
 
-/* What the reference has of one: the answer to the query, and the winding number where that is a part of it. */
+/* The reference's values for a point: the answer to the query, and the winding number where that is a part of it. */
 typedef struct point_answer {
   union {
     slab_closest_point closest; /* of which the distance comes first */
@@ -45,7 +45,7 @@ typedef struct point_answer {
     float number;
     uint8_t within;
   } told;
-  slab_closest_point near; /* what is told of places, as it counts from the scene's origin */
+  slab_closest_point near; /* the answer's places, as they count from the scene's origin */
   int32_t winding;
 } point_answer;
 

@@ -1,4 +1,4 @@
-/* Comparing results with the CPU reference and the oracle: what those of rays and of points have in common. */
+/* Comparing results with the CPU reference and the oracle: the part that rays and points have in common. */
 #ifndef SLABCAST_CHECK_COMPARISON_H
 #define SLABCAST_CHECK_COMPARISON_H
 
@@ -21,12 +21,12 @@ struct compared {
   size_t n;
   slab_progress *progress;
   void *user;
-  const uint64_t *invalid; /* what the caller counted; NULL: nothing */
+  const uint64_t *invalid; /* the caller's counts; NULL: none */
   arithmetic *callers;     /* for progress callbacks */
   judge judge;
 };
 
-/* What the options of the call say. */
+/* The options of the call. */
 static inline void compared_tells(compared *c, slab_progress *progress, void *user, const uint64_t *invalid) {
   c->progress = progress;
   c->user = user;
@@ -52,8 +52,8 @@ void describe_float(char *text, size_t size, const char *noun, const char *name,
 /* Whether the report's text is still to describe the first that disagrees. */
 static inline bool is_first(const slab_check_report *report) { return report->mismatches + report->oracle_wrong == 0; }
 
-/* Counts what the oracle says of the i-th, and describes the first that is wrong. Returns false where memory ran out.
- */
+/* Counts the oracle's verdict on the i-th, and describes the first that is wrong. Returns false where memory is
+ * short. */
 bool count_judgement(const compared *, size_t i, oracle_judgement, const char *why, slab_check_report *);
 
 /* Whether the oracle judges the i-th. */

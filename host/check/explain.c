@@ -1,6 +1,6 @@
 /* slab_explain: one ray and one primitive, step by step. Each number comes from a function of the kernels' own headers,
- * compiled as C11 like the CPU reference. What stands here calls these functions in the order of NAME_surface and adds
- * what follows from the numbers. The answer itself is that of NAME_surface and NAME_solid. */
+ * compiled as C11 like the CPU reference. This file calls these functions in the order of NAME_surface and adds the
+ * conclusions from the numbers. The answer itself is that of NAME_surface and NAME_solid. */
 #include <stdio.h>
 
 #include "maths/answer.h"
@@ -30,17 +30,17 @@ typedef struct explained_depth {
   bool enters;
 } explained_depth;
 
-/* The way to a primitive: the scene, then the models that it stands in. */
+/* The way to a primitive: the scene, then the models that it is in. */
 typedef struct descent {
   explained_depth at[SCENE_DEPTHS];
   uint32_t last; /* of them */
 } descent;
 
-/* What is told of, and where to. */
+/* The subject of the steps, and where they are written. */
 typedef struct telling {
   slab_step *steps;
   size_t capacity, count;
-  const slab_ray *given; /* at the depth that is told of */
+  const slab_ray *given; /* at the depth of the steps */
   const prepared_ray *ray;
   const float *values; /* of the primitive */
   uint rules;
@@ -109,7 +109,7 @@ static void tell_scaled(telling *w, const char *part) {
 
 /* ---- slabs ----------------------------------------------------------------- */
 
-/* The names of three slabs' parts, and of what they make together. */
+/* The names of three slabs' parts, and of their intersection. */
 typedef struct slab_parts {
   const char *axis[3], *whole;
 } slab_parts;
@@ -180,7 +180,7 @@ static slabs bounds_slabs(const slab_parts *parts, const prepared_ray *ray, bool
   return s;
 }
 
-/* Tells of each axis, and what they make together: [*lo, *leave]. */
+/* Reports each axis, and their intersection: [*lo, *leave]. */
 static void tell_slabs(telling *w, const slabs *s, float *lo, float *leave) {
   float near_t[3], far_t[3];
   *lo = -INFINITY;
@@ -227,7 +227,7 @@ static mask tell_padded(telling *w, bool sheared, const float lower[3], const fl
   return tell_overlap(w, padded_parts.whole, *lo, *leave);
 }
 
-/* Tells which end of [lo, hi] is the crossing of a solid, and whether it counts. */
+/* Reports which end of [lo, hi] is the crossing of a solid, and whether it counts. */
 static void tell_solid_crossing(telling *w, const char *part, float lo, float hi, mask hit) {
   float t = 0.0f;
   const mask kept = solid_crossing(lo, hi, w->ray->t_min, w->ray->t_max, w->rules, &t);
@@ -244,7 +244,7 @@ static void tell_solid_crossing(telling *w, const char *part, float lo, float hi
 
 static void tell_no_hit(telling *w, const char *part, const char *why) { ask(w, part, "is hit", 0, "", why); }
 
-/* ---- kinds of primitives: NAME_steps tells of the test NAME_surface -------- */
+/* ---- kinds of primitives: NAME_steps reports the test NAME_surface -------- */
 
 static const char *const plane_names[PLANE_FLOATS] = {"normal x", "normal y", "normal z", "offset"};
 static const char *const sphere_names[SPHERE_FLOATS] = {"center x", "center y", "center z", "radius"};
@@ -398,7 +398,7 @@ static void tell_edges(telling *w, const triangle_shear *s, const triangle_edge 
   }
 }
 
-/* t as it is after the bounds; *kept: whether the padded bounds, where they are asked, are met. */
+/* t as it is after the bounds; *kept: whether the padded bounds, where they are tested, are met. */
 static float tell_triangle_bounds(telling *w, const triangle_rows *rows, float t, mask *kept) {
   float lower[3], upper[3], lo, leave;
   triangle_bounds(rows, lower, upper);
@@ -436,7 +436,7 @@ static void tell_triangle_crossing(telling *w, const char *part, const triangle_
                  : "the crossing is out of range");
 }
 
-/* What the test of a candidate says: whether it is hit, and of a hit the rest. */
+/* The result of a candidate's test: whether it is hit, and of a hit the rest. */
 static closed_met meet_triangle(const telling *w, const triangle_rows *rows, const triangle_shear *s,
                                 const triangle_edge e[3]) {
   closed_met met = {0};
@@ -536,7 +536,7 @@ static void tell_worlds(telling *w, const descent *down, const ray_own *own) {
   tell(w, "world", "of the geometry", (float)world_of(&down->at[0]), "", "0: it belongs to all");
 }
 
-/* The ray of the scene, and what becomes of it on the way. */
+/* The ray of the scene, and its state on the way. */
 static void tell_depths(telling *w, const descent *down) {
   for (uint32_t k = 0; k < down->last; k++) {
     tell_ray(w, down, k);
@@ -596,8 +596,8 @@ static slab_status find_depths(const char *function, const snapshot *scene, slab
                                      id.primitive, id.geometry, count);
 }
 
-/* The ray at each depth, up to one that it does not live on, which is the last then. The gate of an instance counts
- * only there: what is behind one that is missed is told too. */
+/* The ray at each depth. A depth where it is not live is the last. The gate of an instance counts only there: a
+ * primitive behind a missed gate is explained too. */
 static void cast_depths(descent *down, const slab_ray *ray) {
   down->at[0].given = *ray;
   for (uint32_t k = 0;; k++) {
@@ -675,7 +675,7 @@ static bool is_unseen(const descent *down, uint32_t kind, const ray_own *own, sl
   return unseen || is_skipped;
 }
 
-/* What casts answer, for this primitive alone. *why is set where its hit comes too early for the ray. */
+/* The answer of casts, for this primitive alone. *why is set where its hit comes too early for the ray. */
 static void answer(const descent *down, slab_shape kind, const cast_uniforms *uniforms, const ray_own *own, telling *w,
                    slab_primitive_id id, slab_explanation *found, const char **why) {
   const explained_depth *scene = &down->at[0];
@@ -710,8 +710,7 @@ static slab_status check_arguments(const char *function, const slab_scene *scene
   return ruled == SLAB_OK ? check_own_rays(function, SLAB_CLOSEST, 1, options) : ruled;
 }
 
-/* Tells into w, which has the caller's steps. kind, values: of the primitive, also where the ray does not come to it.
- */
+/* Writes to w, which has the caller's steps. kind, values: of the primitive, also where the ray does not come to it. */
 static void explain(descent *down, slab_primitive_id id, const slab_ray *ray, const slab_cast_options *options,
                     telling *w, slab_explanation *found) {
   const explained_depth primitive = down->at[down->last];

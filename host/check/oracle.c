@@ -143,8 +143,8 @@ static bool gather_scene(inquiry *q, stay *at) {
   return true;
 }
 
-/* Whether a hit at t certainly comes after the one that the ray begins after (1), certainly does not (-1), or is that
- * undecided (0). ids: the sign of its place among hits at one t. */
+/* Whether a hit at t comes after the one that the ray begins after. 1: certainly. -1: certainly not. 0: undecided. ids:
+ * the sign of its place among hits at one t. */
 static int place_of(const ray_own *own, const oracle_item *item) {
   const slab_short_hit *after = &own->after;
   const bool later =
@@ -154,8 +154,8 @@ static int place_of(const ray_own *own, const oracle_item *item) {
   return item->t.hi < t || (item->t.hi <= t && !later) ? -1 : 0;
 }
 
-/* Drops what the ray certainly is not given. What it may not be given is undecided, and so is how many of a patch with
- * such a triangle are hit. */
+/* Drops the items that the ray certainly does not get. Items that it may not get are undecided. So is the number of
+ * hits of a patch with such a triangle. */
 static void drop_earlier(inquiry *q) {
   uint32_t left[ORACLE_PATCH_LIMIT] = {0};
   size_t kept = 0;

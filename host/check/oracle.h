@@ -30,7 +30,7 @@ typedef struct oracle_geometry {
   uint32_t count;
   uint32_t mask;                    /* 0: all bits */
   const uint8_t *dropped;           /* NULL, or `count` flags: invalid primitives that were skipped and are never hit */
-  const struct oracle_scene *model; /* NULL, or what the primitives are instances of: `count` oracle_instance */
+  const struct oracle_scene *model; /* NULL, or the instances that the primitives are: `count` oracle_instance */
   uint32_t id;                      /* of the geometry; of instances that of the first geometry of the first */
   uint32_t world;                   /* 0: all; instances have worlds of their own */
 } oracle_geometry;
@@ -60,19 +60,19 @@ typedef enum oracle_judgement {
   ORACLE_NO_MEMORY  /* memory ran out */
 } oracle_judgement;
 
-/* Judges the result of one ray. result: the query's struct (slab_hit, float, uint8_t, uint32_t, slab_interval,
- * slab_short_hit), for SLAB_ALL an array of n slab_hit; n is read only for SLAB_ALL. own: what is told
- * of this ray alone; of the options, which may be NULL, the members that it comes from are not read. `why` receives
- * what was wrong or too close, "" when right; it may be NULL with size 0. Safe from several threads.
+/* Judges the result of one ray. The result is the query's struct (slab_hit, float, uint8_t, uint32_t, slab_interval,
+ * slab_short_hit), for SLAB_ALL an array of n slab_hit; n is read only for SLAB_ALL. `own` has the options of this ray
+ * alone. The members of `options` that it comes from are not read; `options` may be NULL. `why` receives the reason
+ * where the result is wrong or too close, "" where it is right; it may be NULL with size 0. Safe from several threads.
  *
  * Certain hits whose t differ by less than the error bound are right in either order. A ray along a shared edge of a
- * mesh is judged by the whole patch around the edge: rounding may decide which of its triangles is hit, but not
- * whether one is hit. */
+ * mesh is judged by the whole patch around the edge. Rounding may decide which of its triangles is hit, but not whether
+ * one is hit. */
 oracle_judgement oracle_judge(const oracle_scene *scene, slab_query query, const slab_ray *ray, const void *result,
                               uint64_t n, const ray_own *own, const slab_cast_options *options, char *why,
                               size_t why_size);
 
-/* The verdict on one primitive. Unless it is missed, encloses what a kernel may report: t[0] <= t <= t[1] (for
+/* The verdict on one primitive. Unless it is missed, encloses the t that a kernel may report: t[0] <= t <= t[1] (for
  * SLAB_INTERVAL: of enter). An invalid ray misses everything. */
 oracle_verdict oracle_decide(const oracle_geometry *geometry, uint32_t primitive, slab_query query, const slab_ray *ray,
                              const slab_cast_options *options, double t[2]);

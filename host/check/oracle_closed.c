@@ -1,5 +1,6 @@
-/* Triangles whose signs are exact. With closed edges, where oracle_surface.c cannot tell: those of the triple products
- * of the direction and two corners relative to the origin, and t. For winding numbers: those of a ray along z.
+/* Triangles whose signs are exact. For closed edges, where oracle_surface.c cannot tell, they are the signs of the
+ * triple products of the direction and two corners relative to the origin, with t. For winding numbers they are those
+ * of a ray along z.
  *
  * Numbers are sums of doubles that do not overlap, the smallest first (Shewchuk 1997, "Adaptive precision
  * floating-point arithmetic and fast robust geometric predicates", Grow-Expansion). A difference of two floats is two

@@ -1,7 +1,7 @@
 /* Checks normal, u and v of a reported hit.
  *
- * Errors of normalising n: squares and sums 3 u of the square, so 1.5 u of the length; the root, the quotient or the
- * reciprocal and the product up to 3 u. Together less than 5 u of each component. The check allows 8 u, and as much
+ * Errors of normalising n: squares and sums 3 u of the square, so 1.5 u of the length. The root, the quotient or the
+ * reciprocal and the product add up to 3 u. Together less than 5 u of each component. The check allows 8 u, and as much
  * for the length. The error of the vector itself, relative to its length, is added:
  *  - plane: none. Face of a box: none, it is exact. Row of an oriented box: the row as given, whose length may differ
  *    from 1 by 1e-5, or normalised.
@@ -153,7 +153,7 @@ static const char *check_weights(const oracle_view *view, const slab_hit *hit) {
     const double off = (error[i] + fabs(want) * all) / area + unit_slack * (fabs(want) + error[i] / area);
     if (!(fabs((double)got[i] - want) <= off + ORACLE_TINY)) return "u or v is not the vertex' weight";
   }
-  if (!(area > 0x1p-126)) return NULL; /* the reciprocal of what is added up may overflow: both are 1 then */
+  if (!(area > 0x1p-126)) return NULL; /* the reciprocal of the sum may overflow: both are 1 then */
   return (double)hit->u + (double)hit->v <= 1.0 + unit_slack ? NULL : "u + v exceeds 1";
 }
 

@@ -2,16 +2,16 @@
  * the origin.
  *
  * Let d' be the direction times the power of two, p' = o - O, and F + s G the float ray. The oracle encloses both the
- * exact crossing of that ray, at s, and what a kernel may report, within a width w. The float ray differs from the line
- * by one rounding of its origin, u |F| a coordinate, and one of its direction, u |G|, of which kernels also drop what
- * is below 2^-126. So at s the line is no further from the primitive than
+ * exact crossing of that ray, at s, and the t that a kernel may report, within a width w. The float ray differs from
+ * the line by one rounding of its origin, u |F| per coordinate, and one of its direction, u |G|. Kernels also drop
+ * components of the direction below 2^-126. So at s the line is no further from the primitive than
  *
  *   sqrt(3) (u max|F| + 2^-149) + s (u |G| + 2^-125).
  *
- * The reported point is at the reported t: it is off along the line by the kernel's error, w at most, and by as much as
- * an end of the range was rounded to float, u |t| of the float ray, where t is clamped to it. That is at most
- * |d'| (w + 2 u |order| + 2^-148). The distance to a primitive changes by no more than the point moves, so the sum of
- * both bounds the distance of the reported point from the primitive, at every angle. On a plane, at an angle whose
+ * The reported point is at the reported t. It is off along the line by the kernel's error, w at most. Where t is
+ * clamped to an end of the range, it is also off by that end's rounding to float, u |t| of the float ray. That is at
+ * most |d'| (w + 2 u |order| + 2^-148). The distance to a primitive changes by no more than the point moves. So the sum
+ * of both bounds the distance of the reported point from the primitive, at every angle. On a plane, at an angle whose
  * cosine is c, that is |t - t_exact| |d| <= sum / |c|.
  *
  * All doubles of the conversion and of this file add 2^-53 of the largest numbers for each of some ten roundings:
@@ -37,7 +37,7 @@ static void less(const double a[3], const double b[3], double to[3]) {
   for (int k = 0; k < 3; k++) to[k] = a[k] - b[k];
 }
 
-/* size: of the primitive's numbers. t: encloses what a kernel may report. */
+/* size: of the primitive's numbers. t: encloses the t that a kernel may report. */
 static far_point point_of(const double origin[3], const reference_line *line, const far_claim *claim, const double t[2],
                           double size) {
   const double along = ldexp(claim->t, -line->exponent), s = fmax(fabs(t[0]), fabs(t[1]));

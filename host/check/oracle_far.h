@@ -12,8 +12,8 @@ typedef struct far_claim {
   slab_primitive_id id;
 } far_claim;
 
-/* Judges planes, spheres, axis-aligned boxes and triangles of the scene itself, from a scene's origin, and takes all
- * else as right: oriented boxes, and what is in instances. Too close: a primitive that the oracle leaves undecided for
+/* Judges planes, spheres, axis-aligned boxes and triangles of the scene itself, from a scene's origin. Takes all else
+ * as right: oriented boxes, and primitives in instances. Too close: a primitive that the oracle leaves undecided for
  * the float ray. `why` is written where it is not right. */
 oracle_judgement oracle_judge_far(const oracle_scene *, const double origin[3], const reference_line *,
                                   const far_claim *, const slab_cast_options *, char *why, size_t why_size);

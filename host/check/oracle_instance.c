@@ -1,16 +1,16 @@
 /* Instances.
  *
- * The contract says what a ray is in a model's space: o' = B (o - p) and d' = B d of the prepared direction, rounded at
- * each operation, in a stated order. The oracle does so by itself, in floats, and judges primitives with that ray as
- * with any other. So it is as exact there as outside.
+ * The contract defines a ray in a model's space: o' = B (o - p) and d' = B d of the prepared direction, rounded at each
+ * operation, in a stated order. The oracle does so by itself, in floats, and judges primitives with that ray as with
+ * any other. So it is as exact there as outside.
  *
- * A kernel also asks whether the ray outside passes the instance's gate, which the oracle does not have. It knows what
- * the gate holds: the bounds of each primitive under the inverse of B, and 2^-19 max(|A| |corner|) beside them on each
- * axis (K is at least 1), where the corner is the model's. So a ray passes the gate whose line, in real numbers, meets
- * the bounds of the primitive that it hits, in the model's space, with half of that beside them, 2^-20 of the model's
- * largest coordinate. Computed in double, whose errors are 2^-50 of the terms. Where that is not certain no hit is: the
- * line that is judged and the line outside differ by up to 7 u K (|o - p| + |x - p|), and a ray from far away may hit
- * the model in its own space and miss the gate.
+ * A kernel also tests whether the ray outside passes the instance's gate, which the oracle does not have. It knows that
+ * the gate holds the bounds of each primitive under the inverse of B. The gate has 2^-19 max(|A| |corner|) beside them
+ * on each axis (K is at least 1), where the corner is the model's. Take the bounds of the primitive that is hit, in the
+ * model's space, with half of that beside them, 2^-20 of the model's largest coordinate. A ray whose line, in real
+ * numbers, meets these passes the gate. This is computed in double, whose errors are 2^-50 of the terms. Where it is
+ * not certain no hit is. For the line that is judged and the line outside differ by up to 7 u K (|o - p| + |x - p|). So
+ * a ray from far away may hit the model in its own space and miss the gate.
  *
  * t is raised to where the ray enters the gate, and that is not after it enters the bounds that the gate holds. */
 #include <string.h>
@@ -33,7 +33,7 @@ static void invert(const float b[9], double a[9]) {
   for (int i = 0; i < 9; i++) a[i] /= sum;
 }
 
-/* ---- bounds of what a model shows ---------------------------------------------------- */
+/* ---- bounds of a model's visible primitives ---------------------------------------------------- */
 
 static void nothing_yet(double lower[3], double upper[3]) {
   for (int k = 0; k < 3; k++) {
@@ -68,7 +68,7 @@ static bool bounds_of_shape(slab_shape kind, const float *f, double lower[3], do
   return true;
 }
 
-/* What is within these bounds in a model, where an instance of it stands: lower and upper become bounds of that. */
+/* Turns bounds in a model into bounds where an instance of it is: lower and upper become these. */
 static void stand(const oracle_instance *instance, double lower[3], double upper[3]) {
   double a[9], low[3], high[3];
   invert(instance->inverse, a);
@@ -203,7 +203,7 @@ void oracle_point_outside(const oracle_instance *instance, const double inside[3
     p[i] = (double)instance->place[i] + a[3 * i] * inside[0] + a[3 * i + 1] * inside[1] + a[3 * i + 2] * inside[2];
 }
 
-/* A length turned by A, the inverse of B, is off from scale by half of what A transpose(A) / scale^2 is from 1, whose
+/* A length turned by A, the inverse of B, is off from scale by half of the norm of A transpose(A) / scale^2 - 1. That
  * norm is at most three times its largest entry. */
 double oracle_scale_of(const oracle_instance *instance, double *twist) {
   double a[9], square = 0.0, worst = 0.0;
@@ -239,9 +239,9 @@ bool oracle_line_enter(const oracle_line *outer, const oracle_instance *instance
   return true;
 }
 
-/* ---- what is told outside -------------------------------------------------------------- */
+/* ---- results outside -------------------------------------------------------------- */
 
-/* A t of a line, in lengths of the ray outside it, which tells its own ends as they were given. */
+/* A t of a line, in lengths of the ray outside it, which reports its own ends as they were given. */
 static oracle_span tell(const oracle_line *line, oracle_span t) {
   oracle_span told = oracle_final(line, t);
   if (t.lo <= line->t_min.hi) told = (oracle_span){fmin(told.lo, line->min_back.lo), fmax(told.hi, line->min_back.hi)};

@@ -127,9 +127,9 @@ static void scale_direction(const slab_ray *ray, oracle_line *line) {
 static double clamp_to_floats(double x) { return fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX); }
 
 /* One end of the range: as tested, and as an interval reports it. If the scaling rounds or clamps a finite end, the
- * interval may report the given or the scaled value. An infinite end means +-FLT_MAX in the caller's units. So a solid
- * that is entered at a t that is no float, and left at one that is, is hit where it is left, as for a range that begins
- * at -FLT_MAX. */
+ * interval may report the given or the scaled value. An infinite end means +-FLT_MAX in the caller's units. Take a
+ * solid that is entered at a t that is no float, and left at one that is. It is hit where it is left, as for a range
+ * that begins at -FLT_MAX. */
 static void scale_end(const oracle_line *line, float given, oracle_span *tested, oracle_span *reported) {
   const double scaled = clamp_to_floats((double)given) / line->back, t = clamp_to_floats(scaled);
   *tested = oracle_around(t, oracle_is_float(t) ? 0.0 : 0x1p-148);

@@ -33,7 +33,7 @@ typedef struct oracle_line {
   int kx, ky, kz;                 /* the contract's shear axes */
   double sx, sy;                  /* direction[kx] / direction[kz], direction[ky] / direction[kz] */
   bool sx_exact, sy_exact;        /* the quotient is a float */
-  double told;                    /* what a query reports = t * told: back, here and outside */
+  double told;                    /* a query reports t * told: back, here and outside */
   /* The ray in an instance's model. final t is in lengths of the line outside. */
   const struct oracle_line *outer; /* NULL: the ray of the scene */
   const oracle_instance *instance;
@@ -118,12 +118,11 @@ bool oracle_obb_axes(const oracle_line *, const slab_obb *, oracle_axis axis[3])
 unsigned oracle_near_axes(const oracle_axis axis[3]);
 unsigned oracle_far_axes(const oracle_axis axis[3]);
 
-/* Ends of the padded bounds of a solid within `extent` of its centre: lo, the least far time, and hi, the greatest near
- * time, that can be computed for these bounds. The kernel pads the bounds. Where the solid is tiny and far away, its
- * times are rounded by more than the padding. The clamp then moves a crossing that is exact by the solid's own
- * formulas. */
+/* Ends of the padded bounds of a solid within `extent` of its centre, as they can be computed. lo: the least far time.
+ * hi: the greatest near time. The kernel pads the bounds. Where the solid is tiny and far away, its times are rounded
+ * by more than the padding. The clamp then moves a crossing that is exact by the solid's own formulas. */
 oracle_span oracle_bounds_ends(const oracle_line *, const float center[3], const double extent[3]);
-/* Widens an end of the interval inside the solid by what the clamp to the padded bounds may do. */
+/* Widens an end of the interval inside the solid by as much as the clamp to the padded bounds may move it. */
 void oracle_clamp(oracle_span gate, oracle_span *end);
 
 /* ---- oracle_sphere.c, oracle_solid.c ---------------------------------------- */
@@ -195,9 +194,9 @@ void oracle_point_inside(const oracle_instance *, const float p[3], float inside
 void oracle_point_outside(const oracle_instance *, const double inside[3], double p[3]);
 /* The scale of an instance that is rigid but for it, and how far its lengths may differ from that, relative. */
 double oracle_scale_of(const oracle_instance *, double *twist);
-/* Converts an item of a line in a model to what the ray of the scene reports. */
+/* Converts an item of a line in a model to the values that the ray of the scene reports. */
 void oracle_tell_outside(oracle_item *);
-/* Replaces a normal of length 1 of a model by that outside. Returns what becomes of the tolerance of its components. */
+/* Replaces a normal of length 1 of a model by that outside. Returns the tolerance of its components outside. */
 double oracle_normal_outside(const oracle_line *, double n[3], double tolerance);
 
 /* ---- oracle_detail.c ----------------------------------------------------------- */
@@ -209,7 +208,7 @@ static inline size_t oracle_floats(slab_shape kind) {
 #undef FLOATS_OF
   return floats[kind];
 }
-/* Checks normal, u and v of a reported hit. Returns NULL when they are possible, otherwise what is wrong. */
+/* Checks normal, u and v of a reported hit. Returns NULL when they are possible, otherwise the fault. */
 const char *oracle_detail(const oracle_question *, const oracle_item *, const slab_hit *);
 /* Whether the kernels compute the same bits for t of both items, for every rounding. */
 bool oracle_same_t(const oracle_item *, const oracle_item *);

@@ -1,14 +1,14 @@
 /* Judges the triangles around a shared edge or vertex together, as a patch.
  *
- * If a ray passes a shared edge or vertex within the error bound, every triangle there is undecided. The contract
- * still guarantees that the ray does not pass between them. Proof: a kernel decides by the exact signs (with the tie
- * rule) of vertices that are moved by at most their error. Each vertex is moved in the same way in all its triangles.
- * For a set of triangles the signed number of hits (+1 where the ray runs along the normal, -1 against it) is the
- * winding number of the set's boundary around the ray's point. It cannot change while the vertices move, unless an
- * edge of the boundary moves over the point. Suppose that every edge that can do so is cancelled by its reverse in
- * another triangle of the set (the patch is closed around the ray). Then the number is the same for all allowed
- * positions. One of these is the vertices rounded to float, where the number is counted exactly. Where the triangles'
- * windings differ, the argument holds for the parity. */
+ * If a ray passes a shared edge or vertex within the error bound, every triangle there is undecided. The contract still
+ * guarantees that the ray does not pass between them. Proof: a kernel decides by the exact signs (with the tie rule) of
+ * vertices that are moved by at most their error. Each vertex is moved in the same way in all its triangles. Count the
+ * hits of a set of triangles by sign, +1 where the ray runs along the normal, -1 against it. This number is the winding
+ * number of the set's boundary around the ray's point. It cannot change while the vertices move, unless an edge of the
+ * boundary moves over the point. Suppose that every edge that can do so is cancelled by its reverse in another triangle
+ * of the set (the patch is closed around the ray). Then the number is the same for all allowed positions. One of these
+ * is the vertices rounded to float, where the number is counted exactly. Where the triangles' windings differ, the
+ * argument holds for the parity. */
 #include "check/oracle_parts.h"
 
 typedef struct corner_edge {

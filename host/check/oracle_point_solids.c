@@ -1,7 +1,7 @@
 /* Points before planes, spheres, boxes and oriented boxes.
  *
- * Bounds on what a kernel computes, from its order of operations (docs/contract.md, "Closest points"). fl(x) is off by
- * u |x|. The squared length of w takes 3 u of itself and its root u: 2.5 u of |w|, which all slacks below include.
+ * Bounds on a kernel's results, from its order of operations (docs/contract.md, "Closest points"). fl(x) is off by u
+ * |x|. The squared length of w takes 3 u of itself and its root u: 2.5 u of |w|, which all slacks below include.
  *  - Plane: offset - n.p is off by 4 u of |offset| and the terms |n_i p_i|; n.n, the quotient and the product by 5 u of
  *    |w|.
  *  - Sphere: c - p is off by u of each component, its length by 3.5 u, length - radius by u more of itself, and the
@@ -121,7 +121,7 @@ static double box_distance(const boxed *b) {
   return is_inside(b) ? nearest_plane(b) : oracle_length_of(w);
 }
 
-/* Whether `face` may be told from inside: as near as the nearest but for doubt, and the lowest of equal ones. */
+/* Whether `face` may be reported from inside: as near as the nearest but for doubt, and the lowest of equal ones. */
 static bool is_face_inside(const boxed *b, int face) {
   const double at = fabs(face_plane(b, face)), rounded = b->doubt + 2.0 * ORACLE_U * at;
   if (!(at <= nearest_plane(b) + 2.0 * rounded)) return false;
@@ -130,7 +130,7 @@ static bool is_face_inside(const boxed *b, int face) {
   return true;
 }
 
-/* Whether `face` may be told from outside: its axis may be clamped on that side, and no lower one certainly is. */
+/* Whether `face` may be reported from outside: its axis may be clamped on that side, and no lower one certainly is. */
 static bool is_face_outside(const boxed *b, int face) {
   const double over = face % 2 == 0 ? b->lower[face / 2] : -b->upper[face / 2];
   for (int i = 0; i < face / 2; i++)
@@ -138,7 +138,7 @@ static bool is_face_outside(const boxed *b, int face) {
   return b->doubt == 0.0 ? over > 0.0 : over > -b->doubt;
 }
 
-/* Checks u and the feature; *want receives the point, from the one that is asked. */
+/* Checks u and the feature; *want receives the point, relative to the query's. */
 static const char *check_box(const boxed *b, const oracle_touch *touch, double want[3]) {
   int sure = 0, possible = 0;
   if (!(touch->u >= 0.0f && touch->u <= 5.0f) || touch->u != floorf(touch->u) || touch->v != 0.0f)
@@ -231,7 +231,7 @@ const char *oracle_touch_obb(const slab_obb *box, const double p[3], const oracl
   const char *wrong = check_box(&b, touch, want);
   for (int i = 0; i < 3; i++)
     for (int k = 0; k < 3; k++) at[k] += want[i] * (double)box->axes[i][k];
-  /* Near a face from inside or outside another may be told: the surface alone is held then. */
+  /* Near a face from inside or outside another may be reported: only the surface is checked then. */
   if (wrong == NULL && !is_at(near, touch, at) && fabs(near->distance) > 4.0 * b.doubt && !is_inside(&b))
     wrong = "the point is not the closest of the box";
   return wrong;

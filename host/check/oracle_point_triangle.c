@@ -1,31 +1,32 @@
 /* Points before triangles.
  *
- * In real numbers: the foot of the perpendicular on the triangle's plane is the closest point where it is strictly
- * inside of all three edges, else the nearest of the three clamped feet on the edges. Sides come from the corners, not
- * from differences to the point, so what is computed here in double is off by 2^-48 of M, the largest distance of a
- * corner. Where the normal cancels by more than 2^-20 of the sides' product, it is computed exactly (oracle_closed.c).
+ * In real numbers the closest point is the foot of the perpendicular on the triangle's plane, where it is strictly
+ * inside of all three edges. Else it is the nearest of the three clamped feet on the edges. Sides come from the
+ * corners, not from differences to the point. So the results here, in double, are off by 2^-48 of M, the largest
+ * distance of a corner. Where the normal cancels by more than 2^-20 of the sides' product, it is computed exactly
+ * (oracle_closed.c).
  *
  * The error of a kernel, in u M (u is 2^-24):
  *  - corners from the point are off by 1. Sides are off by u of themselves, which are at most 2 M: corners by 3 in all.
  *  - a share t of an edge: two sums of products, 3 u each, and a quotient: 3 u |a| / |side| + 4 u t, which moves the
  *    point along the edge by 3 + 8; the product and sum that make the point round by 1.
- *  - the plane's vector n (n.a) / (n.n): n is off by 2 u in each component, beside what its sides are, which were
+ *  - the plane's vector n (n.a) / (n.n): n is off by 2 u in each component, beside the errors of its sides, which were
  *    counted; n.a by 3 u |n| |a|, n.n by 3 u; quotient and product by 2 u: 2 * 2 + 3 + 3 + 2 = 12 of |a|.
- *  - a weight n.(b x c) is off by 2 + 2 + 3 u of |n| |b x c|, and |b x c| is the edge's length times its distance:
- * where rounding decides, the foot is 8 or less beside the edge, and so much nearer or farther is the plane.
+ *  - a weight n.(b x c) is off by 2 + 2 + 3 u of |n| |b x c|, and |b x c| is the edge's length times its distance.
+ *    Where rounding decides, the foot is 8 or less beside the edge, and so much nearer or farther is the plane.
  *  - the root of the square: 2.5.
  * So an edge's distance is off by 3 + 11 + 1 + 2.5 at most, the plane's by 3 + 12 + 8 + 2.5: 26, and 32 is allowed.
  *
- * A thin triangle's normal may be off by more, since its sides' errors are larger than its height h. All is then that
- * of a triangle whose corners are off by the 3 above, so the distance is as good; but its plane is turned by an angle
- * of their error / h, and the foot with it. Weights are off by a foot's error, in heights of their corners. Where
- * products of the sides underflow, n is off by 2^-147, and so the angle by 2^-147 / |n|: not more than clamping into
- * the triangle's bounds leaves. */
+ * A thin triangle's normal may be off by more, since its sides' errors are larger than its height h. All values are
+ * then those of a triangle whose corners are off by the 3 above, so the distance is as good. But its plane is turned by
+ * an angle of their error / h, and the foot with it. Weights are off by a foot's error, in heights of their corners.
+ * Where products of the sides underflow, n is off by 2^-147, and so the angle by 2^-147 / |n|: not more than clamping
+ * into the triangle's bounds leaves. */
 #include "check/oracle_points.h"
 
 #define TRIANGLE_SLACK (32.0 * ORACLE_U)
-/* Numbers that are so many units at most are multiplied and summed by kernels without rounding: corners to 2^4 make
- * normals to 2^11 and products b x c to 2^9, whose three products sum to less than 2^22. */
+/* Kernels multiply and sum numbers of at most so many units without rounding. Corners to 2^4 make normals to 2^11 and
+ * products b x c to 2^9. Their three products sum to less than 2^22. */
 #define WHOLE_UNITS 16.0
 
 typedef struct sight {
@@ -130,7 +131,7 @@ static double foot_error(const sight *s, double slack) {
   return slack + angle * (s->depth + angle * s->reach);
 }
 
-/* The same where it is asked whether the foot is inside. */
+/* The same where the kernel tests whether the foot is inside. */
 static double foot_slack(const sight *s, double slack) { return s->is_whole ? 0.0 : foot_error(s, slack); }
 
 static double nearest_edge(const sight *s) { return fmin(s->away[0], fmin(s->away[1], s->away[2])); }
@@ -158,9 +159,9 @@ void oracle_near_triangle(const slab_triangle *t, const double p[3], oracle_near
     near->is_exact = oracle_square_is_exact(s.corner[v], &near->square) && is_corner(&s, v, near->slack);
 }
 
-/* ---- what is told of the point ------------------------------------------------------ */
+/* ---- the reported point ------------------------------------------------------ */
 
-/* From the asked point, by its weights. */
+/* From the query's point, by its weights. */
 static void weighed(const sight *s, const oracle_touch *touch, double at[3]) {
   const double u = (double)touch->u, v = (double)touch->v;
   for (int i = 0; i < 3; i++) at[i] = s->corner[0][i] + u * s->side[0][i] - v * s->side[2][i];
@@ -169,7 +170,7 @@ static void weighed(const sight *s, const oracle_touch *touch, double at[3]) {
 static const char *check_face(const sight *s, const double told[3], const oracle_touch *touch, double slack) {
   const double off = foot_slack(s, slack);
   double at[3], foot[3], spread = 0.0;
-  if (!(s->area > 0.0)) return NULL; /* a plane by rounding alone: the surface is all that is held */
+  if (!(s->area > 0.0)) return NULL; /* a plane by rounding alone: only the surface is checked */
   const double share = oracle_dot_of(s->corner[0], s->normal) / (s->area * s->area);
   for (int i = 0; i < 3; i++) foot[i] = s->normal[i] * share;
   for (int v = 0; v < 3; v++) {

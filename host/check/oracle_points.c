@@ -1,11 +1,10 @@
 /* Judges one point: holds the answer against every primitive that the point sees.
  *
- * Squares are compared, as kernels do: equal distances may come of different squares. A reported distance stands for
- * all squares whose root rounds to it. In a model the contract says which point is asked there, and the oracle computes
- * it in floats, as rays' (oracle_instance.c). Outside, a square is that of the model times the scale's, or more: it is
- * raised to that of the gate, which holds the primitive where it really stands. That is off by how far A is from a
- * rotation, and by what B (p - place) is rounded by. So the lower end does not know gates, and the upper one has both.
- */
+ * Squares are compared, as kernels do: equal distances may come of different squares. A reported distance means all
+ * squares whose root rounds to it. The contract defines the point in a model, and the oracle computes it in floats, as
+ * it does for rays (oracle_instance.c). Outside, a square is that of the model times the scale's, or more: it is raised
+ * to that of the gate, which holds the primitive where it really is. That is off by how far A is from a rotation, and
+ * by the rounding of B (p - place). So the lower end does not know gates, and the upper one has both. */
 #include "check/oracle_points.h"
 
 #include <stdarg.h>
@@ -43,12 +42,12 @@ typedef struct point_inquiry {
   double limit;     /* squares below are within the radius, those beyond are not */
   oracle_span told; /* squares whose root is the reported distance */
   const slab_closest_point *result;
-  candidate winner;  /* what the result names, without its place */
+  candidate winner;  /* the result's ids and features, without its place */
   uint32_t depth;    /* of its place */
   bool is_known;     /* the winner was found */
   const char *fault; /* of the winner */
   bool possible, certain, given;
-  double first; /* what is certainly below this is before the winner */
+  double first; /* squares certainly below this are before the winner */
   bool beaten;
   candidate rival; /* which is certain, or which beats */
   char *why;
@@ -140,7 +139,7 @@ static const char *surface_fault(const candidate *c, const oracle_touch *touch) 
 }
 
 /* The reported point in the space of a place, and how far it may be off there. The last rounding of p + w is u of each
- * component; what is told of the distance goes with it. */
+ * component; the reported distance has the same error. */
 static void point_there(const place *at, const slab_closest_point *r, double point[3], double *tolerance) {
   if (at->outer == NULL) {
     for (int i = 0; i < 3; i++) point[i] = (double)r->point[i];
@@ -157,7 +156,7 @@ static void point_there(const place *at, const slab_closest_point *r, double poi
   *tolerance = *tolerance / at->scale * (1.0 + at->twist) + at->move;
 }
 
-/* Whether the point is as far from the asked one as is told. */
+/* Whether the point is as far from the query's point as is reported. */
 static const char *reach_fault(const candidate *c, const slab_closest_point *r) {
   const double d = (double)r->distance;
   double from[3], point[3], outside = 1.0,
@@ -178,7 +177,7 @@ static const char *reach_fault(const candidate *c, const slab_closest_point *r) 
   return fabs(oracle_length_of(from) - d) <= slack ? NULL : "the point is not at the distance";
 }
 
-/* What is wrong with the result, as one of this primitive; NULL: nothing. */
+/* The fault of the result, as one of this primitive; NULL: there is none. */
 static const char *fault_of(const candidate *c, const slab_closest_point *r, oracle_span told) {
   oracle_touch touch = {.u = r->u, .v = r->v, .feature = r->feature};
   if (c->square.hi < told.lo || c->square.lo > told.hi) return "the distance is not that of the primitive";
@@ -242,7 +241,7 @@ static void walk(point_inquiry *q, const place *at, visit *seen) {
   }
 }
 
-/* ---- what is asked of each -------------------------------------------------------- */
+/* ---- the queries -------------------------------------------------------- */
 
 static bool is_named(const point_inquiry *q, const candidate *c) {
   return c->id == q->result->geometry && c->primitive == q->result->primitive;
@@ -349,7 +348,7 @@ static bool has_clean_floats(const slab_closest_point *r) {
   return clean;
 }
 
-/* The squares that are found end here: also at what rounds to no finite float. */
+/* The squares that are found end here: also at squares that round to no finite float. */
 static double limit_of(float radius) {
   const double finite = (double)FLT_MAX * (1.0 + 0x1p-25);
   return radius == INFINITY ? finite : fmin(squares_of(radius).hi, finite);

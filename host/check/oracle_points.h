@@ -8,7 +8,7 @@
 #include "check/oracle_parts.h"
 
 /* Judges the result of one point: the query's type. sees and radius: of this point, INFINITY without a limit. `why`
- * receives what was wrong or too close, "" when right. Safe from several threads.
+ * receives the reason where the result is wrong or too close, "" where it is right. Safe from several threads.
  *
  * Right: the primitive is visible, its distance and point are possible, and no primitive is certainly before it in
  * (squared distance, geometry, primitive). Too close: the radius, or the largest float, is within the bounds. */
@@ -21,7 +21,7 @@ oracle_judgement oracle_judge_winding(const oracle_scene *, const float point[3]
                                       char *why, size_t why_size);
 
 /* The same of SLAB_WINDING_NUMBERS: the sum of all triangles' solid angles, in double. Off by 1e-5 at most, and beside
- * an edge by what rounding its corners' differences comes to. Too close: the point may be on a triangle. */
+ * an edge by the rounding of its corners' differences. Too close: the point may be on a triangle. */
 oracle_judgement oracle_judge_winding_number(const oracle_scene *, const float point[3], float number, visibility sees,
                                              char *why, size_t why_size);
 
@@ -38,14 +38,14 @@ typedef struct oracle_near {
   double square;
 } oracle_near;
 
-/* What a kernel reports of a primitive, in the primitive's own space. */
+/* A kernel's report of a primitive, in the primitive's own space. */
 typedef struct oracle_touch {
   double point[3], tolerance; /* how far off the point may be beside the primitive's own slack */
   float u, v;
   uint32_t feature;
 } oracle_touch;
 
-/* oracle_near_box and so on, one for each kind; and whether u, v, feature and the point fit: NULL, or what is wrong. */
+/* oracle_near_box and so on, one for each kind; and whether u, v, feature and the point fit: NULL, or the fault. */
 #define ORACLE_NEAR_OF(shape, name, names, noun, floats, form, place, source)     \
   void oracle_near_##name(const slab_##name *, const double p[3], oracle_near *); \
   const char *oracle_touch_##name(const slab_##name *, const double p[3], const oracle_near *, const oracle_touch *);

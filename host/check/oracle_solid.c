@@ -1,4 +1,4 @@
-/* Computes what the contract reports from the two ends of a line's interval inside a solid. */
+/* Computes the contract's answers from the two ends of a line's interval inside a solid. */
 #include "check/oracle_parts.h"
 
 /* The crossing is near if near >= t_min, otherwise far. Then the range is tested. Culling removes one of the two. */

@@ -1,8 +1,9 @@
 /* Spheres.
  *
- * The contract's kernel computes f = o - c, a = d.d, b = -f.d, p = f + (b / a) d (the point of the line closest to the
- * centre, relative to the centre) and the discriminant D = r^2 - p.p. With q = b +- sqrt(a D) (the sign of b) the roots
- * are q / a and c / q, where c = f.f - r^2. Errors (each operation 1 u, vectors by their lengths, |f.d| <= |f||d|):
+ * The contract's kernel computes f = o - c, a = d.d, b = -f.d, p = f + (b / a) d and the discriminant D = r^2 - p.p.
+ * Here p is the point of the line closest to the centre, relative to the centre. With q = b +- sqrt(a D) (the sign of
+ * b) the roots are q / a and c / q, where c = f.f - r^2. Errors (each operation 1 u, vectors by their lengths, |f.d| <=
+ * |f||d|):
  *  - f: u |f|. a: 3 u a. b: 4 u |f||d|.
  *  - p: the error of b / a moves p along d only. This is perpendicular to p and has no first-order effect on |p|^2.
  *    The errors of f, of the product (b/a) d, whose length is <= |f|, and of the sum move p by up to 2u|f| + u|p|. So
@@ -12,10 +13,9 @@
  *    before the last subtraction, which keeps the sign.
  *  - sqrt(a D): |sqrt(x + e) - sqrt(x)| <= |e| / max(sqrt(x), sqrt|e|), x = a D, e = a band + 6u x; and 1 u.
  *  - c: 5u f.f + u r^2 + u|c|. Quotients: as for any first-order error, and 1 u.
- * Where the error of q is as large as q, the padded bounds limit the root: the points of a box around the sphere are
- * within sqrt(3) r of the centre.
- * Where all operations are exact (small dyadic numbers) a tangent is a hit and the roots are exact. The clamp to the
- * padded bounds may still move t. */
+ * Where the error of q is as large as q, the padded bounds limit the root. The points of a box around the sphere are
+ * within sqrt(3) r of the centre. Where all operations are exact (small dyadic numbers) a tangent is a hit and the
+ * roots are exact. The clamp to the padded bounds may still move t. */
 #include "check/oracle_parts.h"
 
 typedef struct chord {

@@ -15,9 +15,9 @@
  *
  * The tie rule, "top-left in shear space", moves the ray's point to (e, e^2), e -> +0: the area around (e, e^2) is
  *     (xj yk - yj xk) + e (yj - yk) + e^2 (xk - xj),
- * and its first term that is not 0 gives the sign. Closed edges ask for the areas of the line itself, without the
- * rounding of S, and an area of 0 excludes nothing, unless all three are 0. Beyond the same bound the sign is that,
- * too; else oracle_closed.c has it.
+ * and its first term that is not 0 gives the sign. Closed edges need the areas of the line itself, without the rounding
+ * of S, and an area of 0 excludes nothing, unless all three are 0. Beyond the same bound the sign is that, too; else
+ * oracle_closed.c has it.
  *
  * t is the mean of the vertices' z_i = fl(Z_i * fl(1 / d[kz])) with the areas U_i as weights. For errors V_i of the
  * areas, t' - t = sum V_i (z_i - t) / sum U_i', because sum U_i (z_i - t) = 0. So t is off by at most
@@ -25,7 +25,7 @@
  * where V_i is the sum of the error from the vertices, 2u |U_i| and 4u^2 (|p| + |q|) of the compensated value. The
  * roundings of the evaluation (3 u of z_i, 2 of the sum U, its reciprocal, two products, two sums: 10 u) multiply the
  * terms |U_i z_i|. At last t is clamped to the slab interval of the vertices' bounds, which limits it where the areas
- * do not: where |sum U| is below 2^-126 its reciprocal may overflow, and the weights may be anything. */
+ * do not. Where |sum U| is below 2^-126 its reciprocal may overflow, and the weights may be anything. */
 #include "check/oracle_parts.h"
 
 static bool surface_item(const oracle_line *line, const oracle_question *question, oracle_item *item) {
@@ -242,7 +242,7 @@ static oracle_span mean_time(const oracle_line *line, const oracle_view *view) {
 /* The slab interval of the vertices' bounds, as computed. Axes parallel to the ray set no bound. Where the ray is
  * outside on one, and hits because its products underflow, the interval is empty, and t may be any end of the padded
  * bounds. So it is where the ray is nearly parallel to an axis: it leaves the bounds along another one long before it
- * enters them. t is then the near end, or that of the padded bounds where they are left before. */
+ * enters them. Then t is the near end. Where the padded bounds are left before, t is theirs. */
 static void bound_times(const oracle_line *line, const slab_triangle *triangle, oracle_span *near, oracle_span *far) {
   *near = (oracle_span){-INFINITY, -INFINITY};
   *far = (oracle_span){INFINITY, INFINITY};
@@ -318,8 +318,8 @@ bool oracle_triangle(const oracle_line *line, const oracle_question *question, c
   if (left && right) return false;
   item->verdict = open > 0 ? ORACLE_UNDECIDED : ORACLE_HIT;
   const double area = oracle_view_area(&view, error, &sum);
-  /* Where products are small the kernel's signs are not exact. That of one edge is still opposite in its two triangles,
-   * if their areas are not small too; around a vertex the signs may fit no position of it. */
+  /* Where products are small the kernel's signs are not exact. The sign of one edge is still opposite in its two
+   * triangles, if their areas are not small too; around a vertex the signs may fit no position of it. */
   item->joinable = open > 0 && (!has_small_product(&view) || (open == 1 && oracle_view_has_weights(area, sum)));
   item->facing = area > 0.0 ? -sign_of(sum) : 0;
   if (open == 0) item->facing = left ? -1 : 1;

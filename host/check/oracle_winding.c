@@ -4,7 +4,7 @@
  * centre is off by 4 u of itself (three differences, two sums, a root) and is held against the radius. A place along an
  * axis of an oriented box is off by 4 u of the sum of its terms' sizes.
  *
- * Gates it does not know. They hold all vertices and centres of what is in the model, where it really stands. A point
+ * It does not know gates. They hold all vertices and centres of the model's primitives, where these really are. A point
  * that these surround along every axis is in the gate. */
 #include <stdio.h>
 
@@ -179,8 +179,8 @@ oracle_judgement oracle_judge_winding(const oracle_scene *scene, const float poi
 
 /* ---- fractions ------------------------------------------------------------------- */
 
-/* A number, what it may be off by, the same of edges that the point is on, each of which may count for 1 more or less,
- * and how many triangles it may be on. */
+/* A number and its error, the same of edges that the point is on, and how many triangles it may be on. Each such edge
+ * may count for 1 more or less. */
 typedef struct number_span {
   double number, slack, on_edges;
   int64_t unsure;

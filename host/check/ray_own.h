@@ -1,4 +1,4 @@
-/* What the options of a call say of one of its rays, or points. */
+/* The options of a call for one of its rays, or points. */
 #ifndef SLABCAST_CHECK_RAY_OWN_H
 #define SLABCAST_CHECK_RAY_OWN_H
 
@@ -8,13 +8,13 @@
 
 #include "slabcast.h"
 
-/* What a ray or a point sees. */
+/* The geometries that a ray or a point sees. */
 typedef struct visibility {
   uint32_t mask;  /* geometries with a common bit, */
   uint32_t world; /* of this world or of all; 0: of all alone */
 } visibility;
 
-/* Whether it sees what belongs to a world, and what has a mask, too. */
+/* Whether it sees primitives of a world; and those of a world that have a mask. */
 static inline bool visibility_reaches(visibility s, uint32_t world) { return world == 0 || world == s.world; }
 static inline bool visibility_has(visibility s, uint32_t bits, uint32_t world) {
   return (s.mask & bits) != 0 && visibility_reaches(s, world);
@@ -22,11 +22,11 @@ static inline bool visibility_has(visibility s, uint32_t bits, uint32_t world) {
 
 typedef struct ray_own {
   slab_primitive_id skip; /* the primitive that it does not see; {SLAB_MISS, SLAB_MISS}: none */
-  slab_short_hit after;   /* it is given what follows */
+  slab_short_hit after;   /* it is given the hits that follow */
   visibility sees;
 } ray_own;
 
-/* That of ray i. options may be NULL. */
+/* The options of ray i. options may be NULL. */
 static inline ray_own ray_own_of(const slab_cast_options *options, size_t i) {
   ray_own own = {{SLAB_MISS, SLAB_MISS}, {-INFINITY, SLAB_MISS, SLAB_MISS}, {UINT32_MAX, 0}};
   if (options == NULL) return own;

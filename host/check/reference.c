@@ -128,7 +128,8 @@ static int compare_hits(const void *a, const void *b) {
   return x->primitive < y->primitive ? -1 : x->primitive > y->primitive;
 }
 
-/* A hit that the scene shows. Its attributes are computed where the primitive is, and told outside on the way back. */
+/* A hit that the scene shows. Its attributes are computed where the primitive is, and transformed outside on the way
+ * back. */
 slab_hit reference_hit(const snapshot *scene, const cast_uniforms *cast, const prepared_ray *ray, float t,
                        slab_primitive_id id) {
   const uint32_t g = entry_of_id(scene->table, scene->geometries, id.geometry);

@@ -1,5 +1,5 @@
-/* The contract's steps from a ray of the world to a float ray and back, one ray and one coordinate at a time: powers of
- * two by frexp and ldexp, ends that are rounded outward by nextafterf and the error of a difference.
+/* The contract's steps from a ray of the world to a float ray and back, one ray and one coordinate at a time. Powers of
+ * two are by frexp and ldexp. Ends are rounded outward by nextafterf and the error of a difference.
  *
  * Compile without contraction or fast mathematics. */
 #include "check/reference_far.h"
@@ -55,7 +55,7 @@ static double begin_of(const double p[3], const double d[3], const double lower[
   return from <= to ? from : dot / square;
 }
 
-/* What rounding a - b lost, for a and b of any order (Dekker). */
+/* The rounding error of a - b, for a and b of any order (Dekker). */
 static double lost_of(double a, double b) {
   const double difference = a - b;
   return fabs(a) >= fabs(b) ? (a - difference) - b : a - (difference + b);

@@ -1,5 +1,5 @@
-/* Rays of the world as the CPU reference casts them, and its answers as the caller has them: what work/far_rays.c does
- * for casts, written again by scalar code of another kind, which that is compared with bit by bit. */
+/* Rays of the world as the CPU reference casts them, and its answers as the caller has them. work/far_rays.c does this
+ * for casts. Here scalar code of another kind does it again, and results are compared bit by bit. */
 #ifndef SLABCAST_CHECK_REFERENCE_FAR_H
 #define SLABCAST_CHECK_REFERENCE_FAR_H
 

@@ -9,11 +9,11 @@
 #include "record/snapshot.h"
 #include "slabcast.h"
 
-/* What slab_closest_points answers of one point. sees: of the point. radius: INFINITY for none. */
+/* The answer of slab_closest_points to one point. sees: of the point. radius: INFINITY for none. */
 slab_closest_point reference_closest_point(const snapshot *, const float point[3], visibility sees, float radius);
 
 bool reference_point_is_valid(const float point[3]);
-/* What slab_winding answers of one. */
+/* The answer of slab_winding to one. */
 int32_t reference_winding(const snapshot *, const float point[3], visibility sees);
 /* The same of slab_winding_numbers, with the scene's boundary. */
 float reference_winding_number(const snapshot *, const boundary *, const float point[3], visibility sees);

@@ -49,7 +49,7 @@ slab_status cuda_begin_command(const gpu_queue *queue, const gpu_order *order, g
   return status;
 }
 
-/* Where its event cannot be recorded the command is in flight all the same, and ends before the failure is told. */
+/* Where its event cannot be recorded the command is in flight all the same, and ends before the failure is reported. */
 slab_status cuda_end_command(const gpu_queue *queue, const gpu_order *order, gpu_event *done, slab_status status,
                              const char *what) {
   if (status == SLAB_OK && done != NULL) {
@@ -70,7 +70,7 @@ slab_status cuda_mark(gpu_queue *queue, gpu_order order, const char *what) {
   return status == SLAB_OK ? cuda_end_command(queue, &order, done, status, what) : status;
 }
 
-/* Some drivers keep commands back until they are asked how a stream stands. */
+/* Some drivers keep commands back until a stream's state is queried. */
 slab_status cuda_flush(gpu_queue *queue, const char *what) {
   const slab_status status = cuda_enter(queue->context, what);
   if (status != SLAB_OK) return status;

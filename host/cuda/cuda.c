@@ -53,7 +53,7 @@ static slab_status retain(gpu_buffer *buffer, const char *what) {
   return SLAB_OK;
 }
 
-/* cuMemFree waits for what the context has in flight, and so does cuMemFreeHost. */
+/* cuMemFree waits for the context's commands in flight, and so does cuMemFreeHost. */
 static void release(gpu_buffer *buffer) {
   if (atomic_fetch_sub(&buffer->holders, 1) > 1) return;
   if (cuda_enter(buffer->context, NULL) == SLAB_OK) {
@@ -128,7 +128,7 @@ static slab_status unmap(gpu_queue *queue, gpu_buffer *buffer, void *mapped, con
   return SLAB_OK;
 }
 
-/* Every context has it where one has (CU_MEMHOSTALLOC_PORTABLE; what a caller has registered, too). */
+/* Every context has it where one has (CU_MEMHOSTALLOC_PORTABLE; also memory that a caller has registered). */
 static bool is_pinned(const device *d, const void *bytes, size_t size) {
   const CUdeviceptr at = (CUdeviceptr)(uintptr_t)bytes;
   unsigned type = 0;

@@ -1,4 +1,4 @@
-/* The driver of NVIDIA's own interface: what it keeps for a device, its handles and its failures.
+/* The driver of NVIDIA's own interface: its data of a device, its handles and its failures.
  *
  * Contexts are the cards' primary ones, or the caller's, so that pointers of other packages of the process are valid
  * here. A function makes its context current for as long as it runs, and then the caller's again. */
@@ -68,7 +68,7 @@ slab_status cuda_prepare(device *, CUdevice, CUcontext callers);
 slab_status cuda_create_queue(const device *, gpu_queue **);
 slab_status cuda_adopt_queue(const device *, CUstream, gpu_queue **);
 
-/* The functions of the table that stand apart, see driver.h. */
+/* The functions of the table that are in other files, see driver.h. */
 slab_status cuda_list(const backend *, device_list *);
 slab_status cuda_open(device *, const found_device *);
 void cuda_close(device *);
@@ -95,7 +95,7 @@ slab_status cuda_wait(gpu_event *const *, uint32_t count, const char *what);
 void cuda_release_event(gpu_event *);
 
 /* Begins a command on a queue: its context is current, the queue waits for the order's events, and *done is the event
- * that the order wants, or NULL. Where that succeeds cuda_end_command is called, with what became of the command. */
+ * that the order wants, or NULL. Where that succeeds cuda_end_command is called, with the command's result. */
 slab_status cuda_begin_command(const gpu_queue *, const gpu_order *, gpu_event **done, const char *what);
 slab_status cuda_end_command(const gpu_queue *, const gpu_order *, gpu_event *done, slab_status, const char *what);
 

@@ -7,9 +7,9 @@
 #include "cuda/ptx.h"
 #include "device/backend.h"
 
-/* ---- what a card is ---- */
+/* ---- descriptions ---- */
 
-/* A series of questions. After one that fails no more are asked; `call` names that one. */
+/* A series of queries. After one that fails no more are made; `call` names that one. */
 typedef struct questions {
   CUdevice card;
   CUresult code;

@@ -62,7 +62,7 @@ slab_status cuda_load(void) {
   if (status != SLAB_OK) return status;
   os_once_run(&once, load);
   if (missing[0] != 0) return fail(SLAB_NO_DEVICE, "no card of NVIDIA's by its own driver (%s)", missing);
-  process_uses_drivers(); /* cuInit has been called, whatever became of it */
+  process_uses_drivers(); /* cuInit has been called, with any result */
   return begun == CUDA_SUCCESS ? SLAB_OK : fail_to_begin();
 }
 

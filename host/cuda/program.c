@@ -26,7 +26,7 @@ struct gpu_kernel {
 
 /* ---- building ---- */
 
-/* The card's driver keeps what it has translated, so an equal card's program is found there. */
+/* The card's driver keeps its translations, so an equal card's program is found there. */
 bool cuda_alike(const device *d, const device *other, const program_key *key) {
   (void)d, (void)other, (void)key;
   return false;

@@ -47,7 +47,7 @@ static const char *kinds_of(const program_key *key) {
   return key->kinds == 1u << SLAB_TRIANGLE && key->source == PROGRAM_COMPRESSED ? "triangles" : "all";
 }
 
-/* Programs that there is one of, for all scenes; NULL: others. */
+/* Programs of which there is one for all scenes; NULL: others. */
 static const char *alone_name(program_source source) {
   return source == PROGRAM_PAIRS      ? "pairs"
          : source == PROGRAM_RAYS     ? "rays"
@@ -71,11 +71,11 @@ static slab_status ptx_name(const program_key *key, char *name, size_t size) {
   else if ((compressed || key->source == PROGRAM_FLAT) && !key->cut)
     snprintf(name, size, "%s-%d-%s%s", compressed ? "compressed" : "flat", (int)key->query, kinds_of(key), edges);
   else
-    return fail(SLAB_UNSUPPORTED, "by CUDA there are no such kernels"); /* asked neither by lanes nor by layout */
+    return fail(SLAB_UNSUPPORTED, "by CUDA there are no such kernels"); /* needed neither by lanes nor by the layout */
   return SLAB_OK;
 }
 
-/* Makes code of the lines "//+...", which are those of lanes/ptx.h. */
+/* Turns the lines "//+...", which are those of lanes/ptx.h, into code. */
 static void uncomment(char *text) {
   for (char *at = text; (at = strstr(at, "\n//+")) != NULL;) memset(at + 1, ' ', 3);
 }

@@ -48,14 +48,14 @@ struct backend {
   bool ready;                      /* kernels are there from the start: none is built or loaded for a first use */
   bool tiles;                      /* casts rays that come in rows tile by tile where cast.rows says so */
   bool far;                        /* makes rays of the world, and puts their results, where cast.far says so */
-  bool at_hand;          /* what is uploaded lies in memory of the host, where forked children can read it, too */
-  bool compressed_alone; /* SLAB_LAYOUT_WIDE is refused, and not the default */
-  bool mixes;            /* casts the pieces of a chunk by several traversals where chunk.samples says so */
+  bool at_hand;                    /* uploads lie in memory of the host, where forked children can read them, too */
+  bool compressed_alone;           /* SLAB_LAYOUT_WIDE is refused, and not the default */
+  bool mixes;                      /* casts the pieces of a chunk by several traversals where chunk.samples says so */
   /* Appends the devices of the backend, which is given, to the list. A device that cannot be described is left out,
    * with the reason in list->refused. SLAB_NO_DEVICE, with a hint, where there is none. */
   slab_status (*list)(const backend *, device_list *);
-  /* Opens one device of a context; what the options say is in `device` already. The context's devices before it are
-   * open. After a failure close is called too. */
+  /* Opens one device of a context; the options are in `device` already. The context's devices before it are open. After
+   * a failure close is called too. */
   slab_status (*open)(slab_context *, device *, const found_device *);
   void (*close)(device *);
   /* Takes memory of the host that copies to and from this device reach directly, where the system gives some. NULL: the
@@ -66,9 +66,9 @@ struct backend {
   /* Uploads a scene. *in_place: the arrays are used in place and must outlive the upload. After a failure release is
    * called too. */
   slab_status (*upload)(const device *, const scene_arrays *, scene_state *, bool *in_place);
-  /* Writes these parts of an uploaded scene's blocks anew, and waits. No cast of the library reads it; of casts on the
-   * caller's queues it waits for what is in flight. *done: false where the scene has to be uploaded anew instead. After
-   * a failure release is called too. NULL: the backend uses arrays in place. */
+  /* Writes these parts of an uploaded scene's blocks anew, and waits. No cast of the library reads it. For casts on the
+   * caller's queues that are in flight it waits. *done: false where the scene has to be uploaded anew instead. After a
+   * failure release is called too. NULL: the backend uses arrays in place. */
   slab_status (*rewrite)(const device *, const scene_arrays *, const blocks_part *, uint32_t parts, scene_state *,
                          bool *done);
   void (*release)(const device *, scene_state *);
@@ -96,8 +96,8 @@ struct backend {
    * has beside its BVH. NULL: the backend has nothing that is faster for few rays than a chunk. */
   slab_status (*few)(const cast *, const device_scene *, bool flat, chunk_outcome *);
 
-  /* Copies what the chunks of a call share to the device: tables of a set, whose rays they make there, weights of sums,
-   * and a boundary. Each may be NULL. Where the function is NULL chunks read the caller's. */
+  /* Copies the tables that the chunks of a call share to the device: those of a set, whose rays they make there,
+   * weights of sums, and a boundary. Each may be NULL. Where the function is NULL chunks read the caller's. */
   slab_status (*open_tables)(device *, const set_rays *, const row_sums *, const boundary *, void **tables);
   void (*close_tables)(const device *, void *tables);
   /* Writes rays of a set. */

@@ -22,7 +22,7 @@ struct slab_context {
  * context_finish. */
 slab_status context_check(const slab_context_options *, slab_context **, const char *function);
 slab_status context_allocate(size_t devices, slab_context **);
-/* Adds a device that is not open yet, with what the options say of it. */
+/* Adds a device that is not open yet, with its options. */
 slab_status context_add(slab_context *, const found_device *, const slab_context_options *);
 /* Closes the device that was added last, and takes it back. */
 void context_drop_last(slab_context *);

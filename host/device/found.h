@@ -11,7 +11,7 @@ typedef struct found_device {
   const backend *backend;
   void *platform, *id;           /* the backend's handles; NULL: it has none */
   int ordinal;                   /* the backend's number of it */
-  unsigned char uuid[UUID_SIZE]; /* the same whichever driver is asked; all 0: not known */
+  unsigned char uuid[UUID_SIZE]; /* the same from every driver; all 0: not known */
   slab_device_info info;
 } found_device;
 

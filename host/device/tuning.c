@@ -2,7 +2,7 @@
 
 #include "bvh/bvh.h"
 
-/* The comment at each number says where it was measured. */
+/* The comment at each number names the machine of the measurement. */
 static const tuning cpu = {
     /* PoCL 3.1, EPYC (Zen 5, AVX-512): explicit lanes reach 6 G tests/s; compiler vectorisation reaches 0.33. */
     .lanes_most = 16,
@@ -34,7 +34,7 @@ static const tuning cpu = {
     .beside_work = {[SLAB_SPHERE] = 6, [SLAB_BOX] = 1, [SLAB_OBB] = 6, [SLAB_TRIANGLE] = 3},
 };
 
-/* H200: docs/gpu_tuning.md has what else was tried there. */
+/* H200: docs/gpu_tuning.md has the other trials there. */
 static const tuning gpu = {
     .lanes_most = 1,
     /* One read of a box serves four rays, and their slab tests fit the registers. */

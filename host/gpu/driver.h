@@ -2,8 +2,8 @@
  * than OpenCL is one such table, its handles and its text of the kernels.
  *
  * Handles are the driver's own types: here they have names alone. One that was created is released once, on a device
- * that this process opened (is_inherited is asked before). A function that fails has set the message, with its call and
- * `what`, the purpose; where `what` is NULL it leaves the message, since the caller goes on. It has then created
+ * that this process opened (is_inherited is called before). A function that fails has set the message, with its call
+ * and `what`, the purpose. Where `what` is NULL it leaves the message, since the caller goes on. It has then created
  * nothing and enqueued nothing. SLAB_OUT_OF_MEMORY: memory of host or device; else SLAB_DEVICE_FAILED, of builds
  * SLAB_BUILD_FAILED.
  *
@@ -54,8 +54,8 @@ typedef struct gpu_argument {
   const void *value;
 } gpu_argument;
 
-/* When a command begins, and who learns that it has ended. All zero: after those before it on its queue, and nobody.
- * A failure while it runs is reported by its event alone. */
+/* When a command begins, and the event of its end. All zero: after those before it on its queue, and no event. A
+ * failure while it runs is reported by its event alone. */
 typedef struct gpu_order {
   uint32_t count; /* events that it waits for, besides those commands */
   gpu_event *const *after;
@@ -71,8 +71,8 @@ typedef struct gpu_rows {
 typedef struct gpu_driver {
   /* ---- devices: see backend.h ---- */
   slab_status (*list)(const backend *, device_list *);
-  /* gpu_device is there, but for `own`, `queue` and what else the driver knows of the device; these are set here. After
-   * a failure close is called. */
+  /* gpu_device is there, but for `own`, `queue` and the driver's other facts of the device; these are set here. After a
+   * failure close is called. */
   slab_status (*open)(device *, const found_device *);
   /* Closes a device, also one that open failed on. Of an inherited device it frees host memory alone. */
   void (*close)(device *);
@@ -124,12 +124,12 @@ typedef struct gpu_driver {
   /* A command that does nothing. */
   slab_status (*mark)(gpu_queue *, gpu_order, const char *what);
   /* Begins all commands so far, without waiting for any. So do finish, wait, and calls with `wait`, on the queues of
-   * what they wait for; what those commands wait for on other queues was flushed before. */
+   * the commands that they wait for. Commands on other queues that those wait for were flushed before. */
   slab_status (*flush)(gpu_queue *, const char *what);
   slab_status (*finish)(gpu_queue *, const char *what);
   /* Waits for all that the device's context has in flight, on queues of anybody. NULL: the API cannot. */
   slab_status (*idle)(const device *, const char *what);
-  /* Waits until all have ended, also where one has failed; that is the call's failure. */
+  /* Waits until all have ended, also where one has failed. A failed one is the call's failure. */
   slab_status (*wait)(gpu_event *const *, uint32_t count, const char *what);
   void (*release_event)(gpu_event *);
 } gpu_driver;

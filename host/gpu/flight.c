@@ -24,7 +24,7 @@ typedef struct fetch {
   void *mapped; /* the mapping, where buffers are used in place */
 } fetch;
 
-/* An array of the host, or what a chunk takes of it. */
+/* An array of the host, or a chunk's part of it. */
 typedef struct host_array {
   const void *bytes;
   size_t size;
@@ -39,7 +39,7 @@ typedef struct flight {
   launch launch;
   gpu_buffer *in_place[PARTS]; /* buffers that use the caller's memory */
   chunk_memory memory;
-  part written;           /* where what is written comes from: the results, or their sums */
+  part written;           /* the source of the writes: the results, or their sums */
   gpu_buffer *sums;       /* NULL: the results are written */
   size_t result_bytes;    /* bytes that are written */
   bool direct;            /* copies reach them as they are */
@@ -74,7 +74,7 @@ static slab_status write_buffer(const device *d, flight *f, gpu_buffer *buffer, 
   return kept(f, driver_of(d)->write(f->staging_buffers->queue, buffer, 0, bytes, size, false, order_of(f), what));
 }
 
-/* Memory of the caller's, which may be pinned. Where nothing is copied nobody asks. */
+/* Memory of the caller's, which may be pinned. That does not matter where nothing is copied. */
 static host_array callers_array(const cast *c, const device *d, const void *bytes, size_t size) {
   const gpu_driver *driver = driver_of(d);
   const bool pinned = d->in_place                 ? false
@@ -123,7 +123,7 @@ static slab_status make_space(const device_scene *on, flight *f) {
   return status;
 }
 
-/* The buffer of what is written, whose part and bytes are known. */
+/* The buffer of the writes, whose part and bytes are known. */
 static slab_status output_buffer(const cast *c, const device *d, flight *f, gpu_buffer **buffer) {
   const part p = f->written;
   slab_status status;
@@ -199,7 +199,7 @@ static slab_status input_sorted(const cast *c, const device *d, flight *f) {
   return input(d, f, PART_SORTED, sorted, "the order of rays", &f->launch.sorted);
 }
 
-/* An array of the caller's with an entry of `size` bytes for each ray of the call, of which those of the chunk. */
+/* The chunk's part of a caller's array with an entry of `size` bytes for each ray of the call. */
 static slab_status input_entries(const cast *c, const device *d, flight *f, part p, const void *entries, size_t size,
                                  const char *what, gpu_buffer **buffer) {
   if (entries == NULL) return SLAB_OK;
@@ -351,8 +351,8 @@ static void hand_over_results(const cast *c, const flight *f, const fetch *got) 
     pool_copy_out(f->threads, (unsigned char *)results_of(c, f) + got->at, pinned + got->at, got->size);
 }
 
-/* Fetches the results. Where hits are collected and copied, it fetches only their lists, which say how many hits to
- * fetch later. */
+/* Fetches the results. Where hits are collected and copied, it fetches only their lists, which have the number of hits
+ * to fetch later. */
 static slab_status fetch_all(const cast *c, const device *d, flight *f) {
   const size_t taken = collects(c) ? TAKEN_NUMBERS * sizeof(uint32_t) : 0;
   const size_t size = !collects(c)  ? f->result_bytes

@@ -1,4 +1,4 @@
-/* The backend of GPUs, over any driver: what it keeps for a device and for a scene. */
+/* The backend of GPUs, over any driver: its data of a device and of a scene. */
 #ifndef SLABCAST_GPU_GPU_H
 #define SLABCAST_GPU_GPU_H
 
@@ -18,8 +18,8 @@ typedef struct program program;
 typedef struct staging_buffers staging_buffers;
 typedef struct slab_program slab_program;
 
-/* An open device. device.lock guards programs, the user's too, a kernel from setting its arguments to its launch, and
- * the staging buffers. */
+/* An open device. device.lock guards programs, the user's too, and the staging buffers. It guards a kernel from setting
+ * its arguments to its launch. */
 typedef struct gpu_device {
   const gpu_driver *driver;
   void *own;             /* the driver's, from open to close */
@@ -67,7 +67,7 @@ typedef struct gpu_scene {
 } gpu_scene;
 
 static inline const gpu_scene *uploaded(const device_scene *on) { return on->state->uploaded; }
-/* Before commands on a queue of the caller's read it, whose end nobody tells. */
+/* Before commands on a queue of the caller's read it, whose end nobody reports. */
 static inline void gpu_lend(const device_scene *on) {
   gpu_scene *scene = on->state->uploaded;
   atomic_store(&scene->lent, true);

@@ -47,7 +47,7 @@ static uint32_t list_shared(const device_scene *on, const launch *l, gpu_argumen
 
 static bool has_own(const launch *l) { return l->masks != NULL || l->after != NULL || l->worlds != NULL; }
 
-/* The same, and at the end what rays have of their own, and those of walk/counted.h. */
+/* The same, and at the end the arrays of rays' own values, and those of walk/counted.h. */
 static uint32_t list_arguments(const device_scene *on, const launch *l, gpu_argument list[ARGUMENTS_MOST]) {
   uint32_t n = list_shared(on, l, list);
   if (has_own(l)) {
@@ -87,7 +87,7 @@ static program_source source_of(const device_scene *on) {
   return device_scene_has_traversals(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
-/* The stack that a program is compiled with: what the scene needs, rounded up so that most scenes share programs. BVHs
+/* The stack that a program is compiled with: the scene's entries, rounded up so that most scenes share programs. BVHs
  * up to 18 deep need 126; the few that are deeper share the stack of the deepest. Of scenes with instances the sum over
  * all depths is: the scene and four models in each other, each with a BVH eight deep, need 392. */
 static uint32_t stack_of(const device_scene *on) {
@@ -100,7 +100,7 @@ static uint32_t stack_of(const device_scene *on) {
 static program_key key_of(const device_scene *on, program_source source, slab_query query, bool deferred) {
   return (program_key){.source = source,
                        .query = PROGRAM_QUERY(query),
-                       /* of a scene with instances all: its models change the kinds, and programs are few so */
+                       /* of a scene with instances all: its models change the kinds, and so there are few programs */
                        .kinds = on->scene->has_instances ? SHAPES_ALL : on->scene->kinds,
                        .stack = stack_of(on),
                        .deferred = deferred,

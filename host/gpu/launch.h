@@ -25,9 +25,9 @@ typedef struct launch {
   cast_uniforms uniforms;
 } launch;
 
-/* Asks points. query: point_programs'. radius: where they have none of their own. */
+/* Launches a query of points. query: point_programs'. radius: where they have none of their own. */
 slab_status launch_points(const device_scene *, slab_query query, float radius, launch *, gpu_queue *, gpu_order);
-/* Adds the terms of a boundary to what launch_points found, on the same queue, which must be in order. tables: the
+/* Adds the terms of a boundary to the results of launch_points, on the same queue, which must be in order. tables: the
  * call's. */
 slab_status launch_boundary(const device_scene *, const boundary *, const void *tables, launch *, gpu_queue *,
                             gpu_order);

@@ -14,7 +14,8 @@ typedef struct pair_buffers {
   gpu_buffer *rays, *shapes, *intervals;
 } pair_buffers;
 
-/* Casts pairs whose rays and shapes are there, and waits: a kernel that fails while it runs tells nobody else. */
+/* Casts pairs whose rays and shapes are there, and waits: only its event reports that a kernel has failed while it
+ * ran. */
 static slab_status cast_pairs(device *d, slab_shape kind, const pair_buffers *b, size_t first, uint32_t count) {
   const uint32_t shape = (uint32_t)kind, from = (uint32_t)first;
   const gpu_argument list[] = {BUFFER_ARGUMENT(b->rays), BUFFER_ARGUMENT(b->shapes), BUFFER_ARGUMENT(b->intervals),

@@ -148,8 +148,8 @@ static slab_status program_find(device *d, const kernel_run *run, ready_kernel *
   return status;
 }
 
-/* A build that takes less time only loaded what the driver has cached. PoCL 3.1: loading takes 0.06 s a program, 0.3 s
- * on a busy machine; compiling takes 1.5 to 3 s. */
+/* A build that takes less time only loaded a program that the driver has cached. PoCL 3.1: loading takes 0.06 s per
+ * program, 0.3 s on a busy machine; compiling takes 1.5 to 3 s. */
 #define LOADING_SECONDS 0.5
 
 /* Optional kernels are compiled once casts without them have taken as long as the last compilation. So a process that

@@ -1,4 +1,4 @@
-/* Which program of the kernels is meant, and what it is specialised for. */
+/* Which program of the kernels is meant, and its specialisation. */
 #ifndef SLABCAST_GPU_PROGRAM_KEY_H
 #define SLABCAST_GPU_PROGRAM_KEY_H
 

@@ -23,7 +23,7 @@ slab_status gpu_enqueue_rays(device *d, const set_rays *of, const void *tables, 
   return program_run(d, &run, first_use);
 }
 
-/* Makes these rays and reads them: a kernel that fails while it runs tells nobody but its event. */
+/* Makes these rays and reads them: only its event reports that a kernel has failed while it ran. */
 static slab_status make(device *d, const set_rays *of, const void *tables, gpu_buffer *made, slab_ray *rays) {
   const gpu_driver *driver = driver_of(d);
   gpu_event *launched = NULL;

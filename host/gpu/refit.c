@@ -22,8 +22,8 @@ static slab_status indices_take(const device *d, mesh_indices *m, uint32_t trian
 
 /* ---- commands ---- */
 
-/* Commands on the device's queue, each of which sees what those before it wrote. Failures surface only through their
- * events, so all are kept until they are waited for. */
+/* Commands on the device's queue, each of which sees the writes of those before it. Failures surface only through their
+ * events, so all events are kept until they are waited for. */
 typedef struct commands {
   device *device;
   gpu_event *events[64];
@@ -190,7 +190,7 @@ static slab_status move_nodes(commands *c, const snapshot *scene, const gpu_scen
   return status;
 }
 
-/* As bvh.h says it: where the root has no area, every area counts as 1. */
+/* As in bvh.h: where the root has no area, every area counts as 1. */
 static slab_status read_cost(const device *d, const snapshot *last, gpu_buffer *refitted, double *sah_cost) {
   refitted_node root;
   const slab_status status = driver_of(d)->read(gpu_of(d)->queue, refitted, 0, &root, sizeof root, true, (gpu_order){0},
@@ -231,7 +231,7 @@ static uint64_t bytes_kept(const snapshot *scene, const snapshot *last) {
 slab_status gpu_refit(device *d, const snapshot *scene, const snapshot *last, scene_state *state, refit_outcome *out) {
   const gpu_scene *from = last->states[0].uploaded;
   commands c = {.device = d};
-  gpu_buffer *below = NULL; /* what is below each node */
+  gpu_buffer *below = NULL; /* the facts about each node's subtree */
   if (from->cut) return SLAB_OK;
   gpu_scene *to = state->uploaded = calloc(1, sizeof *to);
   if (to == NULL) return fail_memory(sizeof *to, "a scene's buffers");

@@ -1,4 +1,4 @@
-/* Staging buffers: what a device keeps between the chunks that pass through it. */
+/* Staging buffers, which a device keeps between the chunks that pass through it. */
 #ifndef SLABCAST_GPU_STAGING_H
 #define SLABCAST_GPU_STAGING_H
 
@@ -20,14 +20,14 @@ typedef enum part {
   PARTS
 } part;
 
-/* Device memory for what cannot be used in place, and pinned host memory of the same size that copies go through. From
- * pageable memory a GPU copies at half the bus speed, and the copy blocks the calling thread. */
+/* Device memory for arrays that cannot be used in place, and pinned host memory of the same size that copies go
+ * through. From pageable memory a GPU copies at half the bus speed, and the copy blocks the calling thread. */
 typedef struct staging {
   gpu_buffer *buffer;
   size_t size;
   gpu_buffer *host; /* NULL: no pinned memory, copies are direct */
   void *pinned;     /* mapping of `host`, until that is released */
-  bool was_asked;   /* whether pinned memory of this size was asked for */
+  bool was_asked;   /* whether pinned memory of this size was requested */
 } staging;
 
 struct staging_buffers {

@@ -68,7 +68,7 @@ static trace_source source_of(program_source of) {
 #undef SOURCE
 }
 
-/* The definitions in which a program of one ray a work-item differs from programs that cast arrays. */
+/* The definitions in which a program of one ray per work-item differs from programs that cast arrays. */
 static const char of_one_ray[] =
     "#define SLAB_TRACE\n#undef SLAB_RAYS\n#define SLAB_RAYS 1\n#undef SLAB_LOCAL_BOXES\n#define SLAB_LOCAL_BOXES 0\n"
     "#undef SLAB_WALKERS\n#define SLAB_WALKERS 1\n#undef SLAB_RAY_PAIRS\n#define SLAB_RAY_PAIRS 1\n";

@@ -15,7 +15,7 @@ typedef struct trace_language {
 
 typedef struct trace_text {
   char *header;  /* slabcast_device.h */
-  char *options; /* those of the compiler that specialise nothing, a blank after each */
+  char *options; /* options of the compiler that specialise nothing, a blank after each */
 } trace_text;
 
 /* Writes the header with the functions of some queries: a bit for each. specialised: options that the kernels of such a

@@ -17,7 +17,7 @@ void update_drop_copy(const device *d, void *copy) {
   if (!is_inherited(d)) gpu_release_buffer(d, &buffer);
 }
 
-/* Copies rows, and waits: what fails while it runs tells nobody else. */
+/* Copies rows, and waits: only the wait reports a failure while they run. */
 static slab_status copy_rows(const device *d, gpu_queue *queue, gpu_rows from, gpu_rows to, size_t size, size_t count) {
   const gpu_driver *driver = driver_of(d);
   gpu_event *copied = NULL;

@@ -12,7 +12,8 @@ typedef struct turn {
   double sine, cosine;
 } turn;
 
-/* Their series at an angle of 45 degrees at most: what is left out is below 1e-19. Terms of x x, from the last on. */
+/* Their series at an angle of 45 degrees at most: the terms that are left out are below 1e-19. Terms of x x, from the
+ * last on. */
 static turn turn_of_radians(double x) {
   static const double sines[] = {1.0 / 355687428096000.0, -1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800.0,
                                  1.0 / 362880.0,          -1.0 / 5040.0,          1.0 / 120.0,        -1.0 / 6.0};

@@ -64,7 +64,7 @@ slab_status slab_rays_from_doubles(const double *origins, const double *directio
 
 /* Columns that one pass over the rows rounds. */
 #define COLUMNS_A_PASS 8
-/* Memory is asked for so many rows before they are rounded: the processor's own guess ends with each page. A pass over
+/* Memory is requested so many rows before they are rounded: the processor's own guess ends with each page. A pass over
  * rays takes 0.4 to 0.7 of its time by that. */
 #define ROWS_AHEAD 64
 

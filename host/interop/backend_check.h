@@ -1,4 +1,4 @@
-/* Whether a context stands on the API whose objects a call takes. */
+/* Whether a context is on the API whose objects a call takes. */
 #ifndef SLABCAST_INTEROP_BACKEND_CHECK_H
 #define SLABCAST_INTEROP_BACKEND_CHECK_H
 

@@ -1,4 +1,4 @@
-/* The caller's own kernels on a scene: programs that trace rays, and what their kernels are bound to. */
+/* The caller's own kernels on a scene: programs that trace rays, and the scenes that their kernels are bound to. */
 #include "interop/program.h"
 
 #include <stdlib.h>
@@ -119,7 +119,7 @@ static const char *unlike(const program_key *built, const program_key *wanted) {
   return wanted->stack > built->stack ? "has a deeper BVH" : NULL;
 }
 
-/* Binds, with the device's lock. last: what the kernel was bound to, to be let go without the lock. */
+/* Binds, with the device's lock. last: the kernel's former binding, to be let go without the lock. */
 static slab_status bind(const scene_reading *reading, const binder *by, bound_kernel *last) {
   const device_scene on = device_scene_of(reading->scene, 0);
   const program_key wanted = launch_trace_key(&on);

@@ -1,4 +1,4 @@
-/* Programs of the user's kernels, which trace rays, and what their kernels are bound to. */
+/* Programs of the user's kernels, which trace rays, and the scenes that their kernels are bound to. */
 #ifndef SLABCAST_INTEROP_PROGRAM_H
 #define SLABCAST_INTEROP_PROGRAM_H
 
@@ -19,7 +19,7 @@ typedef struct bound_kernel {
 /* One in the list of its device. */
 struct slab_program {
   slab_context *context;
-  program_key key; /* what it was built for */
+  program_key key; /* the parameters of its build */
   gpu_program *built;
   bound_kernel *bound; /* guarded by the device's lock, as the list is */
   slab_program *next;
@@ -27,7 +27,7 @@ struct slab_program {
 
 static inline device *program_device(const slab_context *context) { return (device *)&context->devices[0]; }
 
-/* The place for what a kernel is bound to; NULL: memory is short. The device's lock is held. */
+/* The place for a kernel's binding; NULL: memory is short. The device's lock is held. */
 bound_kernel *program_place(slab_program *, const void *kernel);
 
 /* How a kernel of one API is bound. The device's lock is held in both. */
@@ -40,7 +40,7 @@ typedef struct binder {
   void *call; /* the call's own part */
 } binder;
 
-/* Gives a kernel a scene's arguments, and holds what they point to until it is bound anew. */
+/* Gives a kernel a scene's arguments, and holds the memory that they point to until it is bound anew. */
 slab_status program_bind(slab_scene *, const binder *);
 
 #endif

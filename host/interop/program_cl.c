@@ -42,8 +42,8 @@ static slab_status find(const binder *by, const device *d, slab_program **found)
   return SLAB_OK;
 }
 
-/* Whether the scene's parameters are where they are said to be. Their types tell little, so the first one's name does.
- */
+/* Whether the scene's parameters are where they are said to be. Their types show little, so the first one's name
+ * decides. */
 static slab_status check_parameters(cl_kernel kernel, cl_uint first, cl_uint count) {
   cl_uint has = 0;
   char name[64] = "";

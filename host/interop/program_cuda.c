@@ -38,7 +38,7 @@ static slab_status find(const binder *by, const device *d, slab_program **found)
   return SLAB_OK;
 }
 
-/* Where a call tells the parameters. */
+/* Where a call gives the parameters. */
 typedef struct told_parameters {
   void **list;
   unsigned count;

@@ -97,7 +97,7 @@ static slab_status check_span(const char *function, cl_context cl, const char *n
 
 static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
   uint32_t *at = l->uniforms.at;
-  const bool lists = b->query == SLAB_ALL; /* only the offsets say how many hits there are */
+  const bool lists = b->query == SLAB_ALL; /* only the offsets give the number of hits */
   const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
   const size_t unit = b->query == SLAB_ANY ? 1 : SPAN_UNIT;
   slab_status status = check_span("slab_enqueue", cl, "rays", &b->rays, n * sizeof(slab_ray), SPAN_UNIT, &at[AT_RAYS]);

@@ -93,8 +93,8 @@ slab_status slab_context_card(const slab_context *context, CUcontext *cuda, int 
 
 /* ---- the caller's memory ---- */
 
-/* Whether this context's card reaches a byte. Of which context it is is not asked: memory of a pool (cuMemAllocAsync)
- * is of none. */
+/* Whether this context's card reaches a byte. The byte's context does not matter: memory of a pool (cuMemAllocAsync)
+ * has none. */
 static slab_status find_reach(const char *function, CUcontext context, CUdeviceptr at, bool *is_reached) {
   unsigned type = 0; /* which no memory has that the driver knows */
   const slab_status status = cuda_enter(context, function);
@@ -119,7 +119,7 @@ static slab_status check_reach(const char *function, CUcontext context, const ch
               size, at);
 }
 
-/* The caller's memory as a buffer. unit: what its address is a multiple of. */
+/* The caller's memory as a buffer. Its address is a multiple of `unit`. */
 static slab_status place(const char *function, const device *d, const char *name, const void *at, size_t size,
                          size_t unit, gpu_buffer *space) {
   const CUdeviceptr address = (CUdeviceptr)(uintptr_t)at;
@@ -152,7 +152,7 @@ static slab_status place_one(const device *d, const char *name, const void *at, 
 }
 
 static slab_status place_all(const device *d, const slab_cuda_batch *b, gpu_buffer spaces[SPACES], launch *l) {
-  const bool lists = b->query == SLAB_ALL; /* only the offsets say how many hits there are */
+  const bool lists = b->query == SLAB_ALL; /* only the offsets give the number of hits */
   const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
   slab_status status = place_one(d, "rays", b->rays, n * sizeof *b->rays, SPAN_UNIT, &spaces[0], &l->rays);
   if (status == SLAB_OK)
@@ -192,7 +192,7 @@ slab_status slab_enqueue_cuda(slab_scene *scene, const slab_cuda_batch *b, CUstr
 
 /* ---- updates ---- */
 
-/* Begins a call that is read on the caller's stream, after what is on it. */
+/* Begins a call that is read on the caller's stream, after the stream's commands. */
 static slab_status begin_update(const slab_scene *scene, CUstream stream, gpu_queue *queue, update_call *u) {
   const slab_status status = begin(u->function, scene, stream, queue);
   if (status != SLAB_OK) return status;

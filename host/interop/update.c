@@ -77,7 +77,7 @@ size_t update_vertices_size(size_t vertex_stride, uint32_t vertex_count) {
   return gaps > 0 && stride > (SIZE_MAX - each) / gaps ? SIZE_MAX : gaps * stride + each;
 }
 
-/* Reads what the mesh points to. */
+/* Reads the arrays that the mesh points to. */
 static slab_status read_mesh(const update_call *u, const update_mesh *from, void **vertices, void **indices) {
   slab_status status =
       read_part(u, "vertices", from->vertices, update_vertices_size(from->vertex_stride, from->vertex_count), vertices);

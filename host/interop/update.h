@@ -1,11 +1,11 @@
-/* Updates of a scene from the caller's device memory: what those of slabcast_cl.h and slabcast_cuda.h share. */
+/* Updates of a scene from the caller's device memory: the code that slabcast_cl.h and slabcast_cuda.h share. */
 #ifndef SLABCAST_INTEROP_UPDATE_H
 #define SLABCAST_INTEROP_UPDATE_H
 
 #include "gpu/gpu.h"
 #include "scene/scene.h"
 
-/* A call: the queue that its memory is read on, and after what. */
+/* A call: the queue that its memory is read on, and the events before it. */
 typedef struct update_call {
   const char *function;
   const device *device;
@@ -34,7 +34,8 @@ static inline size_t update_indices_size(uint32_t triangle_count) {
 static inline size_t update_transforms_size(uint32_t n) { return n * (size_t)12 * sizeof(float); }
 static inline size_t update_places_size(uint32_t n) { return n * sizeof(uint32_t); }
 
-/* Each reads, waits for what it reads, and takes it as the call of slabcast.h does. The addition lacks its values. */
+/* Each reads, waits for the reads, and takes the values as the call of slabcast.h does. The addition lacks its
+ * values. */
 slab_status update_shapes(slab_scene *, uint32_t geometry, const update_call *, update_part, size_t size, addition *);
 slab_status update_triangles(slab_scene *, uint32_t geometry, const update_call *, const update_mesh *);
 slab_status update_transforms(slab_scene *, uint32_t geometry, const update_call *, update_part, uint32_t n);

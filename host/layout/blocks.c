@@ -81,10 +81,10 @@ typedef struct reach {
 } reach;
 
 /* Stores four lanes, and grows *all by those that are there. Others become void: an edge to and fro, vertices a, b and
- * b. Its edge functions are 0, e and -e, and beside the ray 0, s and -s, to the bit: it is never hit. list: the indices
- * of three vertices a triangle, or NULL where each has vertices of its own. stride: floats a vertex. Each load takes
- * four of them, and geometry_values have space for as many. Nothing is stored in parts and loaded whole: that waits
- * until the parts are in the cache, behind all stores before them. */
+ * b. Its edge functions are 0, e and -e, and beside the ray 0, s and -s, to the bit: it is never hit. The three indices
+ * of each triangle's vertices are in `list`, which is NULL where each triangle has vertices of its own. A vertex has
+ * `stride` floats. Each load takes four of them, and geometry_values have space for as many. Nothing is stored in parts
+ * and loaded whole: that waits until the parts are in the cache, behind all stores before them. */
 ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_t *list, triangle_lanes lanes,
                                const float none_of[TRIANGLE_FLOATS], float *block, reach *all) {
   const int4 there = lanes.there;
@@ -167,7 +167,7 @@ ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *i
  * write are requested too, since stores that miss the cache delay the others. */
 enum { VERTICES_AHEAD = 6, INDICES_AHEAD = 12, ROWS_AHEAD = 12, IDS_AHEAD = 24 };
 
-/* Requests what blocks that come later are made of. */
+/* Requests the memory that later blocks are made of. */
 ALWAYS_INLINE void request_ahead(const block_writing *w, const found *f, size_t at, size_t floats, size_t used) {
   const geometry_values *v = f->values;
   __builtin_prefetch(w->from + at + IDS_AHEAD * floats + used);
@@ -239,7 +239,7 @@ ALWAYS_INLINE void grow_by_primitive(slab_shape kind, const float *values, aabb 
 }
 
 /* Writes a block's lanes, for the ids that it has. Counts those that are there. Grows *bounds, unless it is NULL, by
- * the padded bounds of what is. */
+ * the padded bounds of these. */
 ALWAYS_INLINE void write_block(const block_writing *w, slab_shape kind, uint32_t floats, uint32_t width,
                                const uint32_t *ids, found *geometry, float *block, aabb *bounds, blocks_held *held) {
   float none[FLOATS_MOST], space[FLOATS_MOST];

@@ -27,7 +27,7 @@ typedef struct block_writing {
   size_t alike; /* floats up to which all blocks are of triangles and hold ids, so that the next ones are known; or 0 */
 } block_writing;
 
-/* Primitives in blocks: those that may be hit, how many of them stand outside a BVH, and collapsed triangles beside. */
+/* Primitives in blocks: those that may be hit, how many of them are outside a BVH, and collapsed triangles beside. */
 typedef struct blocks_held {
   uint32_t there, outside, collapsed;
 } blocks_held;

@@ -141,7 +141,8 @@ static bvh_bounds gathered_bounds(const gathered *g) {
   return all;
 }
 
-/* So many triangles before their turn their indices and vertices are requested: along a curve they are anywhere. */
+/* The indices and vertices of triangles are requested so many triangles before their turn: along a curve they are
+ * anywhere. */
 enum { VALUES_AHEAD = 12, INDICES_AHEAD = 24 };
 
 /* False for nearly all whose corners differ: in some axis all three do. */
@@ -370,7 +371,7 @@ static slab_status write_tree(const snapshot *scene, const gathered *g, slab_lay
   return status;
 }
 
-/* Whether something else than indices makes triangles collapse. */
+/* Whether triangles collapse by anything else than their indices. */
 static bool lacks_some(const gathered *of) {
   const snapshot *scene = of->scene;
   bool lacks = false;

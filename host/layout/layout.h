@@ -7,14 +7,14 @@
 #include "layout/blocks.h"
 #include "record/snapshot.h"
 
-/* The union of the finite bounds of all that is not hidden; inverted where there are none. */
+/* The union of the finite bounds of all geometries that are not hidden; inverted where there are none. */
 bvh_bounds layout_bounds(const snapshot *);
 /* Grows bounds by those of one geometry, unless it is hidden. */
 void layout_grow_bounds(const snapshot *, uint32_t geometry, float lower[3], float upper[3]);
 void layout_free_arrays(bvh_layout *);
-/* Looks for all primitives that are never hit, in what is not hidden. */
+/* Looks for all primitives that are never hit, in geometries that are not hidden. */
 void layout_look_through(const snapshot *);
-/* The same in geometries of which some are known by their indices: there all are told apart by their corners. */
+/* The same in geometries of which some are known by their indices: there all are found by their corners. */
 void layout_look_closer(const snapshot *);
 
 /* Primitives of a geometry that follow each other. */
@@ -22,14 +22,15 @@ typedef struct layout_run {
   uint32_t geometry, first, count;
 } layout_run;
 
-/* Some of a scene's primitives, by their ids: what belongs to one world, or to all. */
+/* Some of a scene's primitives, by their ids: those of one world, or those that all worlds share. */
 typedef struct layout_part {
   const layout_run *runs;
   uint32_t count;
   uint32_t threads; /* as pool_run takes it */
 } layout_part;
 
-/* part: what the BVH holds; NULL: all that the scene has. The caller frees nodes and blocks, whatever the status. */
+/* part: the primitives that the BVH holds; NULL: all of the scene's. The caller frees nodes and blocks, whatever the
+ * status. */
 slab_status bvh_layout_build(const snapshot *, const layout_part *part, slab_tree quality, slab_layout, bvh_layout *);
 
 size_t layout_node_size(slab_layout);
@@ -45,7 +46,7 @@ bool layout_keeps_ids(const snapshot *, const snapshot *last);
 slab_status bvh_layout_take(const snapshot *last, const bvh_layout *kept, size_t node, size_t unit, bvh_layout *out);
 /* Gives the primitives of such a BVH the ids that they have in this snapshot. */
 void bvh_layout_renumber(const snapshot *, const snapshot *last, bvh_layout *);
-/* The kinds that may stand outside the BVH, and the index of each there. */
+/* The kinds that may be outside the BVH, and the index of each there. */
 extern const uint8_t layout_outside_kinds[OUTSIDE_LISTS];
 
 /* Brings the BVH of the last snapshot up to date for the primitives of this one, which has its global primitive ids.
@@ -53,8 +54,8 @@ extern const uint8_t layout_outside_kinds[OUTSIDE_LISTS];
  * be written again. The caller frees nodes and blocks, whatever the status. */
 slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds);
 
-/* The same on a device, which has the vertices of all that has changed: *out has no arrays then, and the device has the
- * scene. Leaves *holds false where it cannot. */
+/* The same on a device, which has the vertices of all changed geometries: *out has no arrays then, and the device has
+ * the scene. Leaves *holds false where it cannot. */
 slab_status bvh_layout_refit_there(snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds);
 
 /* Stack entries that a traversal of a BVH of this depth can need. */

@@ -13,7 +13,7 @@
 #include "shapes/primitive.h"
 #include "shapes/values.h"
 
-/* Nothing of a geometry that is disabled or removed. */
+/* Zero for a geometry that is disabled or removed. */
 static size_t blocks_of(const geometry_entry *entry, uint32_t lanes) {
   if (entry->mask == 0) return 0;
   return ((size_t)entry->count + lanes - 1) / lanes;

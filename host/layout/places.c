@@ -223,7 +223,7 @@ typedef struct mended {
   aabb bounds;
 } mended;
 
-/* Returns whether there is anything to put elsewhere. */
+/* Returns whether there is a primitive to put elsewhere. */
 static bool take_out(tree_places *p, const snapshot *s, uint32_t id, mended *m) {
   const uint32_t g = geometry_of(s->table, s->geometries, id);
   const slab_shape kind = (slab_shape)s->table[g].kind;

@@ -1,4 +1,4 @@
-/* Where each primitive lies in the wide BVH of a scene, so that of a few that have changed the leaves are found. */
+/* Where each primitive lies in the wide BVH of a scene. So the leaves of the few that have changed are found. */
 #ifndef SLABCAST_LAYOUT_PLACES_H
 #define SLABCAST_LAYOUT_PLACES_H
 
@@ -21,7 +21,7 @@ typedef struct tree_places {
   size_t units; /* all that snapshots have, some of them for new leaves */
   bool outside; /* something there is touched */
   bool overrun; /* more have moved than are listed */
-  bool fails;   /* a refit was not ended: what is known is of no snapshot */
+  bool fails;   /* a refit was not ended: these places are of no snapshot */
 } tree_places;
 
 /* Of a snapshot whose BVH is at hand. *made is NULL where nodes are too many, for places have 32 bits. */
@@ -29,13 +29,13 @@ slab_status places_create(const snapshot *, tree_places **made);
 /* NULL is accepted. */
 void places_release(tree_places *);
 
-/* Touches the leaf of primitive i of a geometry. Returns whether the BVH can hold what the primitive is now. */
+/* Touches the leaf of primitive i of a geometry. Returns whether the BVH can hold the primitive as it is now. */
 bool places_touch(tree_places *, const snapshot *, uint32_t geometry, uint32_t i);
 
-/* Notes that a primitive has moved. Of many some are left out. */
+/* Notes that a primitive has moved. Where many have, some are left out. */
 void places_note(tree_places *, const snapshot *, uint32_t geometry, uint32_t i);
 
-/* Takes a leaf from the last snapshot, with what is in it, and touches it. */
+/* Takes a leaf from the last snapshot, with its primitives, and touches it. */
 void places_follow(tree_places *, const snapshot *last, snapshot *, uint32_t leaf);
 
 /* Primitives that are mended at once. */

@@ -1,5 +1,5 @@
-/* Refits the BVH of the last commit: writes the blocks anew, at their places, and bounds the nodes by what is in them.
- */
+/* Refits the BVH of the last commit: writes the blocks anew, at their places, and bounds the nodes by their
+ * primitives. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +62,8 @@ static slab_status arrays_of(const snapshot *last, bvh_layout *arrays) {
                            arrays->nodes, arrays->blocks);
 }
 
-/* Whether what stands outside the BVH is what has to. Where the BVH has as many primitives as it has to, nothing of it
- * then has to stand outside: as many as were there would be missing here. */
+/* Whether the primitives outside the BVH are those that have to be. Where the BVH has as many primitives as it has to,
+ * none of them has to be outside: as many would be missing here. */
 static bool refit_outside(const block_writing *blocks, const bvh_layout *t, uint64_t all) {
   uint64_t there = 0, outside = 0;
   for (int k = 0; k < OUTSIDE_LISTS; k++) {

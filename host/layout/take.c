@@ -1,5 +1,5 @@
-/* Takes a part of the last commit's BVH over, where what it holds has not changed. Its primitives may have other ids by
- * now, since geometries with lower ids may have more primitives, or fewer. */
+/* Takes a part of the last commit's BVH over, where its primitives have not changed. Its primitives may have other ids
+ * by now, since geometries with lower ids may have more primitives, or fewer. */
 #include <string.h>
 
 #include "base/status.h"

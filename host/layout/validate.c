@@ -76,7 +76,7 @@ slab_status bvh_layout_trust(const snapshot *scene, bvh_layout *t) {
     if (depths[n] > t->depth) t->depth = depths[n];
   }
   t->stack = layout_stack(SLAB_LAYOUT_WIDE, t->depth);
-  t->lacks_some = true; /* for all that is known */
+  t->lacks_some = true; /* maybe: it is not known */
   if (status == SLAB_OK && !outside_holds(scene, t))
     status = fail(SLAB_INVALID_ARGUMENT, "what stands outside the tree is not in its blocks");
   free(depths);

@@ -45,7 +45,7 @@ static const native_variant *own_variant_of(const device_scene *on, native_progr
 typedef struct piece_plan {
   const native_variant *flat;   /* of small scenes: all primitives are tested, and the others are not used; or NULL */
   const native_variant *packet; /* NULL: no packets */
-  native_wide *cast_rays;       /* what packets have left, or all rays */
+  native_wide *cast_rays;       /* rays that packets have left, or all rays */
 } piece_plan;
 
 typedef struct native_flight flight;
@@ -64,7 +64,7 @@ static slab_status keep_space(kept_space *space, size_t size, const char *what) 
   return space->bytes != NULL ? SLAB_OK : fail_memory(size, what);
 }
 
-/* A chunk between its begin and its end, and what its kernels are given. */
+/* A chunk between its begin and its end, and the arguments of its kernels. */
 struct native_flight {
   flight *next; /* of idle ones */
   const chunk *of;
@@ -400,7 +400,7 @@ static void put_far_run(void *user, uint32_t first, uint32_t rays) {
   p->at += rays;
 }
 
-/* Pieces of rays of the world make these, and put their results: all stays in the nearest cache. */
+/* Pieces of rays of the world make these, and put their results: everything stays in the nearest cache. */
 static void run_far(flight *f, size_t number) {
   piece_arrays own;
   const uint32_t first = (uint32_t)number * f->uniforms.rays_each;
@@ -460,7 +460,7 @@ static const native_variant *variant(const flight *f, native_program program, sl
   return native_variant_of(f->on, program, query);
 }
 
-/* The variant that interleaves rays, where the traversal asks for it; else NULL. */
+/* The variant that interleaves rays, where that is the traversal; else NULL. */
 static const native_variant *interleaved_variant(const flight *f, slab_query query, slab_traversal traversal) {
   const bool wanted = traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED;
   return wanted && f->uniforms.rays >= INTERLEAVED_LEAST ? variant(f, NATIVE_INTERLEAVED, query) : NULL;

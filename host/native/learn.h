@@ -1,5 +1,5 @@
-/* The pieces of a chunk learn from those before them, on all threads. Threads may lose what another learns at the same
- * time. */
+/* The pieces of a chunk learn from those before them, on all threads. A thread's result may be lost where another
+ * learns at the same time. */
 #ifndef SLABCAST_NATIVE_LEARN_H
 #define SLABCAST_NATIVE_LEARN_H
 

@@ -1,4 +1,4 @@
-/* The processor as a device: what it is, which level it runs, and the scenes on it. */
+/* The processor as a device: its description, the level that it runs, and the scenes on it. */
 #include "native/native.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 /* ---- the processor ---- */
 
-/* Whether this processor, and the system, have what a level was compiled for. */
+/* Whether this processor, and the system, have the instructions that a level was compiled for. */
 static bool runs(const native_level *level) {
 #ifdef __x86_64__
   if (strcmp(level->name, "x86-64-v3") == 0) return x86_level() >= 3;

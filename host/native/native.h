@@ -177,7 +177,7 @@ slab_status native_few(const cast *, const device_scene *, bool flat, chunk_outc
 /* A chunk of points, from begin to end. */
 slab_status native_cast_points(const cast *, const device_scene *, const chunk *, chunk_outcome *);
 slab_status native_cast_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
-/* Frees what earlier calls have left. */
+/* Frees the memory that earlier calls have left. */
 void native_free_idle(native_device *);
 slab_status native_make_rays(device *, const set_rays *, slab_ray *);
 

@@ -20,7 +20,7 @@ typedef struct points_job {
   const native_scene *scene;
   native_kernel kernel;
   native_program program;
-  native_boundary *boundary; /* NULL: winding numbers stay whole, or others are asked for */
+  native_boundary *boundary; /* NULL: winding numbers stay whole, or the query has none */
   cast_uniforms uniforms;
   const float *points, *radii;
   const uint32_t *masks, *worlds, *order;

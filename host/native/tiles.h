@@ -1,6 +1,6 @@
-/* Rays that come in rows are cast tile by tile: those of a picture's tile share more of a BVH than as many of one row.
- * A piece's rays, and what belongs to them, are gathered into arrays of its own, and its results are put where they
- * belong. Kernels know nothing of it. */
+/* Rays that come in rows are cast tile by tile: rays of a picture's tile share more of a BVH than as many of one row. A
+ * piece's rays, and their other numbers, are gathered into arrays of its own. Its results are put where they belong.
+ * Kernels know nothing of it. */
 #ifndef SLABCAST_NATIVE_TILES_H
 #define SLABCAST_NATIVE_TILES_H
 

@@ -9,7 +9,7 @@
 #include "opencl/inquiry.h"
 #include "opencl/opencl.h"
 
-/* ---- what a device is ---- */
+/* ---- descriptions ---- */
 
 slab_status list_fail(const inquiry *q) {
   char purpose[64];
@@ -33,7 +33,7 @@ static void device_text(inquiry *q, cl_device_info property, char *text, size_t 
 }
 
 uint64_t list_number(inquiry *q, cl_device_info property, size_t size) {
-  uint64_t value = 0; /* a 32-bit value fills the low half: hosts are little-endian, as all that OpenCL runs on */
+  uint64_t value = 0; /* a 32-bit value fills the low half: hosts are little-endian, as all OpenCL machines */
   list_ask(q, property, size, &value);
   return value;
 }

@@ -6,7 +6,7 @@
 #include "opencl/opencl.h"
 #include "opencl/probe.h"
 
-/* ---- what is asked of a device ---- */
+/* ---- queries to a device ---- */
 
 /* Queries a property as yes or no. A driver that does not know the property counts as no. */
 static slab_status ask_whether(const device *d, cl_device_info property, size_t size, bool *answer) {

@@ -1,4 +1,4 @@
-/* The driver of OpenCL: what it keeps for a device, its handles, queues, buffers and failures. */
+/* The driver of OpenCL: its data of a device, its handles, queues, buffers and failures. */
 #ifndef SLABCAST_OPENCL_OPENCL_H
 #define SLABCAST_OPENCL_OPENCL_H
 
@@ -32,7 +32,7 @@ static inline gpu_order order_of(cl_uint count, const cl_event *after, cl_event 
   return (gpu_order){.count = count, .after = (gpu_event *const *)after, .done = (gpu_event **)done};
 }
 
-/* The functions of the table that stand apart, see driver.h. */
+/* The functions of the table that are in other files, see driver.h. */
 slab_status opencl_list(const backend *, device_list *);
 slab_status opencl_open(device *, const found_device *);
 void opencl_close(device *);
@@ -49,7 +49,7 @@ void opencl_release_queue(const device *, gpu_queue *);
 slab_status fail_cl(cl_int code, const char *call, const char *purpose);
 const char *objects_code_name(cl_int code);
 
-/* Creates the device's opencl_device and asks the device; open.c. */
+/* Creates the device's opencl_device and queries the device; open.c. */
 slab_status open_prepare(device *, const found_device *);
 /* Creates an in-order queue of the library's own. */
 slab_status objects_queue(const device *, gpu_queue **);

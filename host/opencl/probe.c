@@ -166,7 +166,7 @@ static bool is_real(const probe_case *c) { return c->operation < PROBED_RELATION
 
 static bool is_nan(uint32_t word) { return (word & 0x7FFFFFFFu) > 0x7F800000u; }
 
-/* Any NaN equals a correct NaN, whatever its sign and payload. */
+/* Any NaN equals a correct NaN, with any sign and payload. */
 static bool is_right(const probe_case *c, uint32_t got) {
   return got == c->right.word || (is_real(c) && is_nan(got) && is_nan(c->right.word));
 }

@@ -5,7 +5,7 @@
 /* Seconds of the monotonic clock. */
 double seconds_now(void);
 /* Seconds of processor time: the calling thread's, and that of all threads of the process. 0: the system does not
- * tell. */
+ * report it. */
 double seconds_of_thread(void);
 double seconds_of_process(void);
 

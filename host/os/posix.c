@@ -1,4 +1,4 @@
-/* The parts of os/ that are not inline, by POSIX and, where there is more, by Linux and by macOS. */
+/* The parts of os/ that are not inline, by POSIX, and by Linux and macOS where these have more. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT, madvise, sched_getaffinity */
 #endif
@@ -121,7 +121,7 @@ void os_library_stays(void) {}
 void *os_library_of_program(void) { return RTLD_DEFAULT; }
 void *os_library_open(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
 void *os_library_beside(const char *name) {
-  static const char place; /* of this library, whose path is asked */
+  static const char place; /* of this library, whose path is wanted */
   Dl_info own;
   char path[4096];
   if (dladdr(&place, &own) == 0 || own.dli_fname == NULL) return NULL;

@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Processors that the calling thread may run on; those of the machine where the system knows no such thing. Of macOS
- * the fast ones: a job waits for its slowest piece. */
+/* Processors that the calling thread may run on; those of the machine where the system knows no such thing. On macOS
+ * only the fast ones count: a job waits for its slowest piece. */
 long os_processors(void);
-/* How many processors' time this process may use, where the system tells that of a process and not of a group of them;
- * infinite: all. */
+/* How many processors' time this process may use, where the system limits processes and not groups of them; infinite:
+ * all. */
 double os_quota(void);
 /* Bytes of the machine's memory; 0: not known. */
 uint64_t os_memory(void);

@@ -1,4 +1,4 @@
-/* Threads and what they share. POSIX's are called inline: a call of one ray takes several locks. */
+/* Threads, locks and conditions. POSIX's are called inline: a call of one ray takes several locks. */
 #ifndef SLABCAST_OS_THREAD_H
 #define SLABCAST_OS_THREAD_H
 

@@ -50,9 +50,9 @@ void os_sleep(double seconds) { Sleep(milliseconds(seconds)); }
 /* ---- memory ---- */
 
 void *os_allocate_lines(size_t bytes) { return _aligned_malloc(bytes, OS_CACHE_LINE); }
-/* Large pages are for those alone who have a right of their own to lock memory. */
+/* Large pages are only for users with a right to lock memory. */
 void *os_allocate_pages(size_t page, size_t count) { return _aligned_malloc(page * count, page); }
-/* _aligned_realloc would keep no alignment but the one it is told. */
+/* _aligned_realloc keeps only the alignment that it gets. */
 void *os_shrink(void *memory, size_t bytes) {
   (void)bytes;
   return memory;
@@ -190,7 +190,7 @@ void *os_library_open(const char *name) {
 }
 
 void *os_library_beside(const char *name) {
-  static const char place; /* of this library, whose path is asked */
+  static const char place; /* of this library, whose path is wanted */
   const DWORD flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
   HMODULE own;
   wchar_t path[4096];

@@ -11,12 +11,12 @@
  * enough to keep the memory. */
 #define STAGED_BYTES ((size_t)16 << 20)
 
-/* Where the backend mixes traversals: out of each `each` pieces of a chunk, the one at `at` is cast by another
- * traversal than the chunk's, to compare the two. each 0: none. A chunk of fewer pieces may have none at all. */
+/* Where the backend mixes traversals, one of every `each` pieces of a chunk, the one at `at`, is cast by another
+ * traversal than the chunk's. So the two are compared. each 0: none. A chunk of fewer pieces may have none at all. */
 typedef struct chunk_sample {
   slab_traversal traversal;
   uint32_t each, at;
-  double ratio; /* the time that it takes to that of the chunk's traversal, as far as is known */
+  double ratio; /* the ratio of its time to that of the chunk's traversal, as far as is known */
 } chunk_sample;
 
 /* The time of a sample, and of as many pieces beside it that the chunk's traversal cast. */

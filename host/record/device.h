@@ -23,7 +23,7 @@ typedef struct device {
   uint32_t launch_items;    /* maximum work-items per launch of packets; 0: no limit */
   slab_traversal traversal; /* the caller's choice of traversal */
   const tuning *tuning;     /* tuning values of the device's class */
-  os_mutex lock;            /* guards the two times below, what casts learn, and what the backend says */
+  os_mutex lock;            /* guards the two times below, learned results of casts, and the backend's offers */
   double building;          /* seconds of the last chunk for which kernels had to be built; 0: none yet */
   double casting;           /* seconds of chunks cast since then */
   batch_keeper kept;        /* memory of listed hits */

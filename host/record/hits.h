@@ -1,4 +1,4 @@
-/* Hits that are listed: what is known of their number, and the memory that a device keeps for them
+/* Hits that are listed: their number, as far as it is known, and the memory that a device keeps for them
  * (work/hit_batch.h). */
 #ifndef SLABCAST_RECORD_HITS_H
 #define SLABCAST_RECORD_HITS_H
@@ -15,7 +15,7 @@ typedef struct hits_known {
   double mean, deviation; /* per ray */
 } hits_known;
 
-/* Maximum bytes of the hits of a chunk, with what the kernels need to collect them. Where hits are copied the limit is
+/* Maximum bytes of the hits of a chunk, with the kernels' memory to collect them. Where hits are copied the limit is
  * STAGED_BYTES. Most of this memory is never accessed. */
 #define SPACE_BYTES ((size_t)128 << 20)
 

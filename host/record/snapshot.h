@@ -1,6 +1,6 @@
-/* A commit makes this of a scene: its geometry as it then was, the BVH over it, and the part that each device holds of
- * both. Casts read this alone. It does not change, but for what casts learn, and it stays until the last cast has left
- * that began on it. */
+/* A commit makes a snapshot of a scene: its geometry as it then was, the BVH over it, and the part that each device
+ * holds of both. Casts read the snapshot alone. It does not change, but for the results that casts learn from. It stays
+ * until the last cast has left that began on it. */
 #ifndef SLABCAST_RECORD_SNAPSHOT_H
 #define SLABCAST_RECORD_SNAPSHOT_H
 
@@ -38,7 +38,7 @@ typedef struct blocks_part {
   size_t first, count;
 } blocks_part;
 
-/* A snapshot on one device: what the backend uploaded, and what casts there have learned. */
+/* A snapshot on one device: the backend's upload, and the results that casts there learn from. */
 typedef struct scene_state {
   void *uploaded;           /* the backend's own, from upload to release */
   void *beside;             /* the same for brute force, where a small scene has that beside a BVH; else NULL */
@@ -52,7 +52,7 @@ typedef struct snapshot {
   slab_context *context;    /* the scene's, which retains it */
   uint32_t kinds;           /* bit k: the scene has slab_shape k */
   uint64_t primitives;      /* global primitive ids are below this */
-  uint64_t shown;           /* the most that a ray can hit: those of each instance count */
+  uint64_t shown;           /* the most that a ray can hit: primitives count in each instance */
   geometry_entry *table;    /* one entry per geometry. mask 0: disabled or removed; `first` has no meaning here */
   geometry_values **values; /* of each geometry; NULL: removed */
   uint32_t geometries;
@@ -82,8 +82,9 @@ typedef struct snapshot {
   double built_cost;      /* sah_cost after the last build, which refits are held against */
   cast_uniforms uniforms; /* of a cast without options */
   slab_scene_stats stats;
-  struct tree_places *places; /* of whoever commits: where primitives lie (layout/places.h); NULL: nobody asked yet */
-  _Atomic(struct boundary *) boundary; /* NULL: nobody asked for it yet (scene/boundary.h) */
+  struct tree_places *places; /* of the thread that commits: where primitives lie (layout/places.h); NULL: not made
+                                 yet */
+  _Atomic(struct boundary *) boundary; /* NULL: not made yet (scene/boundary.h) */
   struct snapshot *older;              /* of those that were replaced and may still be read */
   uint32_t crowd;                      /* readers without a place of their own (scene.h) */
 } snapshot;

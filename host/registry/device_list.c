@@ -29,8 +29,8 @@ static bool is_wanted(const char *name) {
   return false;
 }
 
-/* Whether a GPU may be here. Linux has a file for each kind of driver, and asking OpenCL instead may take a tenth of a
- * second: it loads every driver. Where a variable tells the loader which drivers to take, OpenCL is asked. */
+/* Whether a GPU may be here. Linux has a file for each kind of driver. A call of OpenCL instead may take a tenth of a
+ * second: it loads every driver. Where a variable names the loader's drivers, OpenCL is called. */
 static bool may_have_gpu(void) {
 #ifdef __linux__
   static const char *const files[] = {"/dev/dri", "/dev/nvidiactl", "/dev/nvidia0",  "/dev/nvmap",   "/dev/kfd",
@@ -46,7 +46,7 @@ static bool may_have_gpu(void) {
 #endif
 }
 
-/* Whether the processor is what the selector (NULL: none) chooses, whatever other devices there are. */
+/* Whether the selector (NULL: none) chooses the processor, with any other devices present. */
 static bool is_processors(const char *selector) {
   return selector == NULL ? !may_have_gpu() : strcmp(selector, "cpu") == 0;
 }
@@ -69,7 +69,7 @@ static void drop_repeated(device_list *list, size_t before) {
 }
 
 /* Lists the devices of each backend. One without devices is no failure where another has some. Where `selector` can
- * only choose the processor, no other backend is asked. On failure the list is empty and there is nothing to free. */
+ * only choose the processor, no other backend is called. On failure the list is empty and there is nothing to free. */
 static slab_status find_devices(const char *function, device_list *list, const char *selector) {
   slab_status status = SLAB_NO_DEVICE;
   *list = (device_list){0};

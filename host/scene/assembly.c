@@ -44,9 +44,9 @@ static size_t own_units(const snapshot *s, const bvh_layout *t) {
   return (s->has_instances ? (size_t)s->uniforms.instances * BLOCK_UNIT : t->floats) / floats_a_unit(s);
 }
 
-/* Stack entries that a traversal can need, where the models need `models` of them. Entries at each depth of a wide BVH:
- * children of nodes, eight instances of a block, the rest of its leaf, instances without a gate and the end of the
- * model. Interleaved rays have space for seven entries wherever others have one. */
+/* Stack entries that a traversal can need, where the models need `models` of them. At each depth of a wide BVH they
+ * are: children of nodes, eight instances of a block, the rest of its leaf, instances without a gate, the model's end.
+ * Interleaved rays have space for seven entries wherever others have one. */
 static uint32_t stack_with(slab_layout layout, uint32_t depth, uint32_t models) {
   return layout_stack(layout, layout == SLAB_LAYOUT_COMPRESSED ? depth : depth + 4) + models;
 }
@@ -73,7 +73,7 @@ static size_t lane_units(const snapshot *s, uint32_t lanes) {
   return (size_t)(lanes / form.width) * block_units(form, SHAPE_INSTANCE);
 }
 
-/* Counts what the worlds have. */
+/* Adds up the worlds' sizes. */
 static void count_worlds(assembly *a) {
   const snapshot *s = a->scene;
   for (uint32_t i = 1; i < a->worlds->part_count; i++) { /* the first is there already */
@@ -86,7 +86,7 @@ static void count_worlds(assembly *a) {
   a->elements += s->worlds;
 }
 
-/* Lists the models, and counts what they have. */
+/* Lists the models, and adds up their sizes. */
 static slab_status list_models(assembly *a) {
   const snapshot *s = a->scene;
   slab_status status = SLAB_OK;
@@ -123,7 +123,7 @@ typedef struct whole {
   size_t node, unit, entry, instance, model;
 } whole;
 
-/* Models of the whole, from what they were where they come from. */
+/* Models of the whole, from their entries where they come from. */
 static void move_models(const whole *to, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     model_entry *m = &to->models[to->model + i];
@@ -146,7 +146,7 @@ static void copy_arrays(const model_arrays *m, const whole *to) {
   memcpy(to->blocks + to->unit * unit, m->tree.blocks, own_units(m->of, &m->tree) * unit * sizeof *to->blocks);
 }
 
-/* Copies what tells of a model, and its instances. */
+/* Copies a model's entries, and its instances. */
 static void copy_tables(const model_arrays *m, const whole *to) {
   const snapshot *s = m->of;
   const float *blocks = m->tree.blocks;
@@ -221,7 +221,7 @@ static void list_gates(void *argument, size_t first, size_t end) {
 
 enum { GATES_A_PIECE = 256 };
 
-/* Writes what belongs to the worlds, and their entries behind those of the models. */
+/* Writes the parts of the worlds, and their entries behind those of the models. */
 static void put_worlds(const assembly *a, whole *to) {
   const snapshot *s = a->scene;
   world_lists *w = a->worlds;

@@ -102,7 +102,7 @@ static void sort_ends(end_here *list, size_t n) {
   }
 }
 
-/* Adds what is left of the edges between one corner and each other. */
+/* Adds the edges that are left between one corner and each other. */
 static slab_status cancel(uint32_t lower, end_here *list, size_t n, edge_list *left) {
   slab_status status = SLAB_OK;
   sort_ends(list, n);
@@ -260,7 +260,7 @@ static slab_status boundary_make(const snapshot *s, boundary **made) {
 }
 
 static slab_status boundary_of(const snapshot *read, const boundary **got) {
-  snapshot *s = (snapshot *)read; /* whoever only reads it keeps this there */
+  snapshot *s = (snapshot *)read; /* a thread that only reads it keeps this there */
   boundary *none = NULL, *made;
   *got = atomic_load(&s->boundary);
   if (*got != NULL) return SLAB_OK;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The error of the terms that stand for a chain, in turns. */
+/* The error of the terms that approximate a chain, in turns. */
 #define CHAIN_ERROR 0x1p-22
 #define PI 3.14159265358979323846
 
@@ -177,7 +177,7 @@ static void find_terms(const builder *b, const span *s, terms *t) {
   for_each_chain(b, s, add_chain, t);
 }
 
-/* The norm of what the terms leave out, symmetric. */
+/* The norm of the part that the terms leave out, symmetric. */
 static double next_of(const terms *t) {
   double square = 0.0;
   for (int n = 0; n < 81; n++) {

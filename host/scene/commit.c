@@ -1,5 +1,5 @@
-/* Commits: what was added, changed and removed becomes a snapshot that casts see, by a refit of the last BVH where that
- * holds it, else by a new one. */
+/* Commits: additions, changes and removals become a snapshot that casts see, by a refit of the last BVH where that
+ * holds the scene, else by a new BVH. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static geometry_entry entry_of(const slab_scene *scene, const snapshot *numbered
   return entry;
 }
 
-/* Takes what a snapshot shares with the scene: values, or instances with their model as it is now. */
+/* Takes the parts that a snapshot shares with the scene: values, or instances with their model as it is now. */
 static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
   static const held_model nothing = {.snapshot = NULL};
   const added_geometry *a = &scene->added[g];
@@ -83,7 +83,7 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
   memcpy(s->stats.origin, scene->origin, sizeof s->stats.origin);
   /* also where all were removed: kernels for others take indices for ids */
   s->has_instances = s->ids != s->geometries || s->worlds > 0;
-  s->kinds = numbered == NULL ? 0 : numbered->kinds; /* what leaves have space for */
+  s->kinds = numbered == NULL ? 0 : numbered->kinds; /* the kinds that leaves have space for */
   for (uint32_t g = 0; g < s->geometries; g++) {
     s->table[g] = entry_of(scene, numbered, g, s->primitives);
     s->primitives += s->table[g].count;
@@ -107,7 +107,7 @@ static bool is_read(slab_scene *scene, const snapshot *s) {
   os_mutex_lock(&scene->crowd);
   const uint32_t crowd = s->crowd;
   os_mutex_unlock(&scene->crowd);
-  return crowd > 0 || atomic_load(&s->held) > 0; /* last: who holds it was a reader until then */
+  return crowd > 0 || atomic_load(&s->held) > 0; /* last: a holder was a reader until then */
 }
 
 /* Whether a model was committed anew since the last commit. */
@@ -184,7 +184,7 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
   bool holds = false;
   slab_status status = scene_snapshot(scene, last, &s);
   if (status != SLAB_OK) return status;
-  if (s->has_instances != last->has_instances) { /* what casts on others knows no leaves of instances */
+  if (s->has_instances != last->has_instances) { /* the kernels for others know no leaves of instances */
     snapshot_destroy(s);
     return SLAB_OK;
   }
@@ -215,7 +215,7 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
   return status;
 }
 
-/* Whether nothing has changed but where instances stand that worlds list. */
+/* Whether nothing has changed but the places of instances that worlds list. */
 static bool is_frame(const slab_scene *scene, const slab_build_options *options) {
   const snapshot *last = atomic_load(&scene->committed);
   return last != NULL && last->lists != NULL && scene->changed && !scene->rearranged &&

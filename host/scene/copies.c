@@ -32,7 +32,7 @@ static slab_status copy_arrays(const snapshot *from, size_t floats, bvh_layout *
   return SLAB_OK;
 }
 
-/* Takes what a snapshot shares with another. */
+/* Takes the parts that a snapshot shares with another. */
 static void share(const snapshot *from, snapshot *to) {
   to->lists = from->lists != NULL ? worlds_retain(from->lists) : NULL;
   to->places = from->places;

@@ -18,7 +18,7 @@
 /* Fewer worlds are written by one thread. */
 enum { WORLDS_ALONE = 8 };
 
-/* ---- writing what has moved ---- */
+/* ---- writing moves ---- */
 
 typedef struct frame_writing {
   const slab_scene *scene;

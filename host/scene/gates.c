@@ -14,7 +14,7 @@ enum { GATES_A_PIECE = 1024 };
 
 static const int direction_step[3] = {1, 3, 9};
 
-/* Of a model that has no finite bounds. It stands outside the BVH. */
+/* The gate of a model without finite bounds. It is outside the BVH. */
 static const float open_gate[BOX_FLOATS] = {-INFINITY, -INFINITY, -INFINITY, INFINITY, INFINITY, INFINITY};
 
 static float rounded_down(double x) {

@@ -186,7 +186,7 @@ static void change_some(void *argument, size_t first, size_t end) {
   }
 }
 
-/* Of an index that is there twice the last transform counts: those of a list are taken in its order. */
+/* Where an index is there twice the last transform counts: a list's transforms are taken in its order. */
 void instances_change(instance_group *group, const uint32_t *indices, const float *transforms, uint32_t n) {
   transforms_changing c = {group, indices, transforms};
   bool ascend = true;

@@ -1,4 +1,5 @@
-/* The lifetime of scenes, snapshots and models: who reads and holds them, and what goes with the last one. */
+/* The lifetime of scenes, snapshots and models: their readers and holders, and the memory that goes with the last
+ * one. */
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -56,7 +57,7 @@ void snapshot_destroy(snapshot *s) {
 void snapshot_salvage(snapshot *s, bvh_layout *arrays) {
   const bvh_layout kept = s->bvh;
   s->bvh.nodes = s->bvh.blocks = NULL;
-  snapshot_destroy(s); /* what used the arrays in place is gone after that */
+  snapshot_destroy(s); /* the users of the arrays in place are gone after that */
   layout_free_arrays(arrays);
   *arrays = kept;
 }

@@ -59,7 +59,7 @@ slab_status model_allows(const char *function, slab_status status, const instanc
   return SLAB_OK;
 }
 
-/* ---- what is known of a model ---- */
+/* ---- facts about a model ---- */
 
 static void extent_grow(double extent[DIRECTIONS], const float low[3], const float high[3]) {
   const double x[3] = {-low[0], 0.0, high[0]}, y[3] = {-low[1], 0.0, high[1]}, z[3] = {-low[2], 0.0, high[2]};
@@ -76,7 +76,7 @@ typedef struct extent_joining {
   double *to;
 } extent_joining;
 
-/* Of primitives none of which stands outside a BVH. */
+/* Of primitives none of which is outside a BVH. */
 static void join_some(void *argument, size_t first, size_t end) {
   extent_joining *e = argument;
   const slab_shape kind = (slab_shape)e->model->table[e->geometry].kind;

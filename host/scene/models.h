@@ -1,4 +1,4 @@
-/* The models of a scene's instances: held while a snapshot reads them, and what scenes need to know of them. */
+/* The models of a scene's instances, held while a snapshot reads them, and the facts about them that scenes need. */
 #ifndef SLABCAST_SCENE_MODELS_H
 #define SLABCAST_SCENE_MODELS_H
 
@@ -25,14 +25,14 @@ typedef struct held_model {
   model_measure measure;
 } held_model;
 
-/* Holds the snapshot that a group's model has now. last: what the last commit held, or nothing. SLAB_INVALID_STATE
- * where the model has changed so that a transform with one of its own is refused now. */
+/* Holds the snapshot that a group's model has now. last: the snapshots that the last commit held, or none.
+ * SLAB_INVALID_STATE where the model has changed so that a transform with one of its own is refused now. */
 slab_status model_hold(const char *function, const instance_group *, const held_model *last, held_model *);
-/* Holds once more what is held. */
+/* Holds the same snapshots once more. */
 void model_share(const held_model *, held_model *);
 void model_drop(held_model *);
 
-/* The most that the transforms of a model's instances come to. */
+/* The greatest reach of the transforms of a model's instances. */
 transform_reach model_reach(const snapshot *model);
 /* Fails with `status` where a transform of the group is refused together with one in the model. reach: the model's. */
 slab_status model_allows(const char *function, slab_status status, const instance_group *, const snapshot *model,
@@ -50,7 +50,7 @@ static inline bool instance_is_skewed(const snapshot *s, uint32_t g, uint32_t i,
 
 /* The gate of one instance. */
 void gate_write(const instance_entry *, const model_measure *, float gate[BOX_FLOATS]);
-/* That of instance i of a geometry, by a snapshot. */
+/* The gate of instance i of a geometry, by a snapshot. */
 void gate_in(const snapshot *, uint32_t geometry, uint32_t i, float gate[BOX_FLOATS]);
 /* The gates of a group's instances, the boxes that rays enter before they are cast in its model: values of
  * SHAPE_INSTANCE. NULL: memory is short. */
@@ -58,9 +58,8 @@ geometry_values *gates_of(const slab_context *, const instance_group *, const mo
 
 struct world_lists;
 
-/* Adds the models of a scene with instances to its table and to its BVH, whose arrays begin with that scene's own, and
- * what belongs to its worlds. They may have the size of the whole, and its models already. worlds: NULL where it has
- * none. */
+/* Adds the models of a scene with instances to its table and to its BVH, whose arrays begin with that scene's own and
+ * its worlds' parts. They may have the size of the whole, and its models already. worlds: NULL where it has none. */
 slab_status assembly_append(snapshot *, struct world_lists *, bvh_layout *);
 
 #endif

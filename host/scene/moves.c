@@ -1,6 +1,5 @@
 /* Commits of a scene of which ranges of primitives have changed and nothing else has. Two snapshots take turns, each
- * with values of its own of the geometries that change, and to each is written what has moved since it was the scene's.
- */
+ * with values of its own for the geometries that change. Each gets the moves since it was the scene's. */
 #include "scene/moves.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include "scene/copies.h"
 #include "scene/snapshot.h"
 
-/* ---- what has moved ---- */
+/* ---- moves ---- */
 
 /* Of more than one in so many primitives, in the moves that are listed, a refit of all is as fast. */
 enum { MOVES_SHARE = 16, MOVES_ALWAYS = 1024 };
@@ -94,7 +93,7 @@ void moves_settle(slab_scene *scene) {
 
 /* ---- which commits ---- */
 
-/* Whether devices read the arrays of the host, and none has anything beside them. */
+/* Whether devices read the arrays of the host, and none has arrays beside them. */
 static bool arrays_are_all(const snapshot *s) {
   for (uint32_t i = 0; i < s->context->device_count; i++)
     if (!s->context->devices[i].backend->at_hand || s->states[i].beside != NULL) return false;
@@ -125,7 +124,7 @@ void moves_forget(slab_scene *scene, bool moves) {
   drop_until(&scene->moves, oldest);
 }
 
-/* ---- writing what has moved ---- */
+/* ---- writing moves ---- */
 
 typedef struct moves_writing {
   snapshot *to;
@@ -216,8 +215,8 @@ static slab_status take_resting(slab_scene *scene, snapshot *last, snapshot **ma
 }
 
 /* Mends the tree where it has become worse, before that is worth a build. Some primitives that have moved far stretch
- * all nodes above them, and of others nothing is wrong. Returns whether a build is due: it costs too much even where
- * all that moved is mended, or more moves than can be. */
+ * all nodes above them, and the others are good. Returns whether a build is due: it costs too much even where all that
+ * moved is mended, or more moves than can be. */
 static bool keep_good(slab_scene *scene, slab_update update, snapshot *s) {
   if (s->bvh.sah_cost > MEND_COST_LEAST * s->built_cost && s->places->moved_count > 0) {
     places_mend(s->places, s, note_leaf, scene);

@@ -15,8 +15,8 @@ void moves_settle(slab_scene *);
 bool moves_are_all(const slab_scene *);
 /* Whether moves can be written to a replaced snapshot, which nobody reads. */
 bool moves_may_follow(const slab_scene *, const snapshot *);
-/* Writes what has moved to a snapshot. Leaves *made where the BVH does not hold it any more, or where it would cost too
- * much, and a build is due: *builds. */
+/* Writes the moves to a snapshot. Leaves *made where the BVH does not hold the primitives any more, or where it would
+ * cost too much, and a build is due: *builds. */
 slab_status moves_make(slab_scene *, slab_update, snapshot **made, bool *builds);
 void moves_finish(snapshot *, double begin);
 /* Forgets moves that no snapshot needs any more, after a commit of moves alone; and all, after another one. */

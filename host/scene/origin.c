@@ -130,7 +130,7 @@ static slab_status take_given(const slab_scene *scene, const given_values *from,
   return SLAB_OK;
 }
 
-/* ---- what is added ---- */
+/* ---- additions ---- */
 
 slab_status origin_near(const slab_scene *scene, addition *a, near_values *to) {
   *to = (near_values){.floats = NULL};
@@ -248,7 +248,7 @@ static void grow(far_bounds *b, int axis, double x) {
   b->upper[axis] = greater(b->upper[axis], x);
 }
 
-/* By the coordinates of what waits; planes have none. */
+/* By the coordinates of the values that wait; planes have none. */
 static void grow_by(far_bounds *b, const added_geometry *a) {
   static const int8_t point[3] = {0, 1, 2};
   const bool points = a->group != NULL || a->kind == SLAB_TRIANGLE;
@@ -258,7 +258,7 @@ static void grow_by(far_bounds *b, const added_geometry *a) {
     if (axes[i % each] != NOT_ONE) grow(b, axes[i % each], a->far->list[i]);
 }
 
-/* The middle of all that waits; 0 where nothing does. */
+/* The middle of all values that wait; 0 where none do. */
 static void choose(const slab_scene *scene, double origin[3]) {
   far_bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
   for (uint32_t g = 0; g < scene->geometries; g++)
@@ -297,12 +297,12 @@ static slab_status take_again(const slab_scene *scene, const char *function, con
   return status;
 }
 
-/* Coordinate k of where an instance stands in the world, as far as that is known. */
+/* Coordinate k of an instance's place in the world, as far as that is known. */
 static double place_at(const added_geometry *a, uint32_t i, size_t k) {
   return a->far != NULL ? a->far->list[3 * (size_t)i + k] : (double)a->group->instances[i].place[k];
 }
 
-/* Whether a geometry's instances stand where floats can say. */
+/* Whether floats can hold the places of a geometry's instances. */
 static slab_status check_places(const char *function, const added_geometry *a, const double origin[3]) {
   for (uint32_t i = 0; i < a->count; i++)
     for (size_t k = 0; k < 3; k++) {
@@ -319,7 +319,7 @@ static void put_places(added_geometry *a, const double origin[3]) {
     for (size_t k = 0; k < 3; k++) a->group->instances[i].place[k] = (float)(place_at(a, i, k) - origin[k]);
 }
 
-/* All that is taken again comes first, so that a failure leaves the scene as it was. */
+/* All values that are taken again come first, so that a failure leaves the scene as it was. */
 slab_status origin_settle_at(slab_scene *scene, const char *function, const double origin[3]) {
   geometry_values **made = calloc(scene->geometries + (size_t)1, sizeof(geometry_values *));
   if (made == NULL) return fail_memory(scene->geometries * sizeof *made, "geometry");

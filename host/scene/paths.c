@@ -1,11 +1,12 @@
-/* The ids of geometries that stand in instances, as paths through the models, and back. */
+/* The ids of geometries in instances, as paths through the models, and back. */
 #include "base/status.h"
 #include "scene/models.h"
 #include "scene/scene.h"
 
 _Static_assert(SLAB_LEVELS == SCENE_DEPTHS - 1, "a path leads from a scene through all its levels of models");
 
-/* The last entry whose id is not above. Instances of which there are none take no id, and come before what has it. */
+/* The last entry whose id is not above. An empty group of instances takes no id, and comes before the geometry that has
+ * it. */
 static uint32_t entry_of(const snapshot *s, uint32_t id) {
   uint32_t first = 0, end = s->geometries;
   while (end - first > 1) {

@@ -77,7 +77,7 @@ static slab_status check_instance_worlds(const slab_scene *scene, const char *fu
   return SLAB_OK;
 }
 
-/* The near transforms of n instances of one model. near_transforms_free follows, whatever it returns. */
+/* The near transforms of n instances of one model. near_transforms_free follows, also after a failure. */
 static slab_status near_of_model(const slab_scene *scene, const slab_scene *model, const given_transforms *t,
                                  uint32_t n, near_transforms *near) {
   const slab_status status = origin_near_space(scene, t, n, origin_moves(scene, model), near);
@@ -236,7 +236,7 @@ slab_status scene_update_some_instances(slab_scene *scene, const char *function,
   return status;
 }
 
-/* The transforms of many geometries, one after the other. near_transforms_free follows, whatever it returns. */
+/* The transforms of many geometries, one after the other. near_transforms_free follows, also after a failure. */
 static slab_status near_of_many(const slab_scene *scene, const uint32_t *geometries, uint32_t count,
                                 const given_transforms *t, uint32_t n, near_transforms *near) {
   bool moves = false;

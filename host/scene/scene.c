@@ -1,4 +1,4 @@
-/* Scenes: what is added, changed and removed, until a commit (commit.c) lets casts see it. */
+/* Scenes: additions, changes and removals, until a commit (commit.c) lets casts see them. */
 #include "scene/scene.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ slab_status scene_check_world(const slab_scene *scene, const char *function, uin
   return fail(SLAB_INVALID_ARGUMENT, "%s: world is %u, and the scene has %u", function, world, scene->worlds);
 }
 
-/* Makes values of an addition, and what of it waits for the origin. */
+/* Makes values of an addition, and the doubles that wait for the origin. */
 static slab_status take(const slab_scene *scene, addition *a, geometry_values **values, far_values **far,
                         uint32_t *dropped) {
   near_values near;
@@ -393,7 +393,7 @@ slab_status slab_scene_set_worlds(slab_scene *scene, uint32_t worlds) {
   if (worlds == scene->worlds) return SLAB_OK;
   uint64_t *moved_in = malloc((worlds + (size_t)1) * sizeof *moved_in);
   if (moved_in == NULL) return fail_memory(worlds * sizeof *moved_in, "the worlds");
-  for (uint32_t world = 0; world <= worlds; world++) moved_in[world] = scene->frame + 1; /* for all that is known */
+  for (uint32_t world = 0; world <= worlds; world++) moved_in[world] = scene->frame + 1; /* maybe: it is not known */
   free(scene->moved_in);
   scene->moved_in = moved_in;
   scene->changed = scene->grown = scene->rearranged = true;

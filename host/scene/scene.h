@@ -23,7 +23,7 @@ typedef struct far_values {
 typedef struct added_geometry {
   geometry_values *values; /* NULL: removed, or instances */
   instance_group *group;   /* NULL: removed, or primitives */
-  instance_group *moved;   /* what takes its place, amid slab_scene_move_instances alone */
+  instance_group *moved;   /* its successor, amid slab_scene_move_instances alone */
   bool moves;              /* likewise: it changes in place */
   uint32_t kind, count;    /* kind: a slab_shape or SHAPE_INSTANCE */
   uint32_t id;             /* of instances that of the first geometry of the first */
@@ -31,8 +31,8 @@ typedef struct added_geometry {
   far_values *far; /* NULL: floats are all there is */
 } added_geometry;
 
-/* Where a reader says which snapshot it reads, so that it is not freed. Places are apart, so that threads do not write
- * the same cache line. NULL: free. */
+/* Where a reader writes which snapshot it reads, so that it is not freed. Places are apart, so that threads do not
+ * write the same cache line. NULL: free. */
 enum { READER_PLACES = 16 };
 typedef struct reader_place {
   _Atomic(const snapshot *) reads;
@@ -75,14 +75,14 @@ struct slab_scene {
   uint64_t *moved_in;  /* of each world the number of the commit that has its last move */
   moved_list moves;
   snapshot *resting;             /* replaced: the next commit of moves alone may write those to it */
-  _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */
+  _Atomic(snapshot *) committed; /* casts read it; NULL before the first commit */
   bvh_layout spare;              /* arrays of a BVH that was refitted and is gone, for the next refit */
   snapshot *replaced;            /* those before it, the newest first, that may still be read */
   os_mutex crowd;                /* guards snapshot.crowd */
   reader_place places[READER_PLACES];
 };
 
-/* The snapshot of the last commit, until scene_leave. It is what a call reads from its beginning to its end. */
+/* The snapshot of the last commit, until scene_leave. A call reads it from its beginning to its end. */
 typedef struct scene_reading {
   const snapshot *scene;
   slab_scene *of;
@@ -92,9 +92,9 @@ typedef struct scene_reading {
 /* SLAB_INVALID_ARGUMENT where the scene is NULL, SLAB_INVALID_STATE where it is a forked process's parent's. */
 slab_status scene_check(const slab_scene *, const char *function);
 
-/* A reader takes a place, says there what it reads, and then looks whether that is still what was committed. So
- * whoever replaces a snapshot and then finds it in no place knows that nobody reads it. Readers wait for nobody: where
- * all places are taken they are counted, under a lock. Inline, since a call of one ray feels it. */
+/* A reader takes a place, writes there which snapshot it reads, and then looks whether that is still the committed one.
+ * So a thread that replaces a snapshot and then finds it in no place knows that nobody reads it. Readers wait for
+ * nobody: where all places are taken they are counted, under a lock. Inline, since a call of one ray feels it. */
 static inline bool scene_take_place(slab_scene *scene, reader_place *place, const snapshot *s, scene_reading *r) {
   const snapshot *nobody = NULL;
   *r = (scene_reading){s, scene, place};
@@ -106,7 +106,7 @@ static inline bool scene_take_place(slab_scene *scene, reader_place *place, cons
 
 slab_status scene_enter_slowly(slab_scene *, const char *function, scene_reading *);
 
-/* SLAB_INVALID_STATE before the first commit. Threads are told apart by where their stacks lie. */
+/* SLAB_INVALID_STATE before the first commit. Threads are distinguished by where their stacks lie. */
 static inline slab_status scene_enter(const slab_scene *read, const char *function, scene_reading *r) {
   slab_scene *scene = (slab_scene *)read; /* readers who change nothing take places, too */
   const uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0) >> 16;
@@ -125,7 +125,7 @@ static inline void scene_leave(const scene_reading *r) {
     scene_leave_crowd(r);
 }
 
-/* Keeps what a call reads beyond its end, and lets it go. */
+/* Keeps the snapshot that a call reads beyond its end, and lets it go. */
 void scene_hold(const scene_reading *, snapshot **);
 void scene_let_go(slab_scene *, snapshot **);
 
@@ -140,7 +140,7 @@ void scene_append(slab_scene *, const added_geometry *, uint64_t ids);
 slab_status scene_reserve(slab_scene *, uint32_t geometries);
 /* Whether `count` more primitives, which take `ids` geometry ids, can be added. */
 slab_status scene_check_space(const slab_scene *, const char *function, uint32_t count, uint64_t ids);
-/* Whether the scene has a world that something is to belong to. */
+/* Whether the scene has this world, which something is to belong to. */
 slab_status scene_check_world(const slab_scene *, const char *function, uint32_t world);
 /* The last of the list whose id is not above. */
 added_geometry *scene_added(const slab_scene *, uint32_t id);

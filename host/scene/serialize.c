@@ -138,7 +138,7 @@ static slab_status list_scenes(packing *p, const snapshot *scene) {
   return status == SLAB_OK ? list_scene(p, scene) : status;
 }
 
-/* A forked child cannot read what its parent's driver holds. */
+/* A forked child cannot read the memory of its parent's driver. */
 static bool is_at_hand(const snapshot *scene) {
   return scene->context->devices[0].backend->at_hand || !is_inherited(&scene->context->devices[0]);
 }
@@ -214,7 +214,7 @@ static void write_values(const snapshot *scene, uint32_t g, char *to) {
   if (group != NULL) {
     for (uint32_t i = 0; i < group->count; i++) {
       instance_entry entry = group->instances[i];
-      entry.model = entry.geometry = 0; /* what they are in the arrays */
+      entry.model = entry.geometry = 0; /* the instances' entries in the arrays */
       memcpy(to + i * sizeof entry, &entry, sizeof entry);
     }
   } else if (v != NULL) {
@@ -281,7 +281,8 @@ static slab_status pack(const snapshot *scene, void *bytes, size_t capacity, siz
   return status;
 }
 
-/* A forked child cannot commit what its parent had not: it packs the geometries as they are now, for a new BVH. */
+/* A forked child cannot make the commit that its parent had not made: it packs the geometries as they are now, for a
+ * new BVH. */
 static slab_status pack_uncommitted(const slab_scene *scene, void *bytes, size_t capacity, size_t *size) {
   const snapshot *last = atomic_load(&scene->committed);
   snapshot *now = NULL;
@@ -434,7 +435,7 @@ static bool is_entry(const serialized_geometry *g, uint64_t primitives, uint64_t
   return (g->state & GEOMETRY_REMOVED) != 0 || g->mask != 0;
 }
 
-/* numbered: receives what the BVH's global primitive ids count. */
+/* numbered: receives the number of the BVH's global primitive ids. */
 static slab_status take_geometries(const unpacking *u, slab_scene *scene, const serialized_header *h,
                                    const serialized_geometry *table, const float *values, snapshot *numbered) {
   uint64_t at = 0;
@@ -533,7 +534,7 @@ static slab_status unpack(slab_context *context, const char *bytes, size_t size,
   if (u.scenes == NULL) return fail_memory(count * sizeof *u.scenes, "the list of models");
   status = take_scenes(context, bytes, count, &u);
   if (status == SLAB_OK) *scene = u.scenes[--count];
-  for (uint32_t i = 0; i < count; i++) slab_scene_destroy(u.scenes[i]); /* models live on in what retains them */
+  for (uint32_t i = 0; i < count; i++) slab_scene_destroy(u.scenes[i]); /* models live on where others retain them */
   free(u.scenes);
   return status;
 }

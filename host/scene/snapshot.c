@@ -159,7 +159,7 @@ slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
   return status;
 }
 
-/* Opens the bounds of every child, so that nothing is culled by them. It is what SLAB_TREE_FLAT means for a scene with
+/* Opens the bounds of every child, so that nothing is culled by them. So SLAB_TREE_FLAT works for a scene with
  * instances: a ray is tested against every primitive of each instance whose gate it enters. */
 static void open_bounds(slab_layout layout, bvh_layout *t) {
   bvh_node *nodes = t->nodes;
@@ -176,7 +176,7 @@ static void open_bounds(slab_layout layout, bvh_layout *t) {
       }
 }
 
-/* Builds the scene's own BVH, which is that of what belongs to all, and those of its worlds. */
+/* Builds the scene's own BVH, of the primitives that all worlds share, and those of its worlds. */
 static slab_status build_worlds(snapshot *scene, const worlds_before *before, bvh_layout *t) {
   slab_status status = worlds_list(scene, &scene->lists);
   if (status != SLAB_OK) return status;

@@ -16,7 +16,7 @@ void snapshot_salvage(snapshot *, bvh_layout *arrays);
 slab_status snapshot_upload(snapshot *, const struct worlds_before *, slab_tree);
 /* Uploads a BVH. Takes ownership of the layout's arrays, on success and on failure. */
 slab_status snapshot_upload_tree(snapshot *, const bvh_layout *);
-/* Takes over what casts on the last snapshot have learned. */
+/* Takes over the results that casts on the last snapshot have learned from. */
 void snapshot_learn(snapshot *, const snapshot *last);
 /* Counts and measures the scene, after it was uploaded. begin: seconds_now() at the start of the commit. */
 void snapshot_finish(snapshot *, double begin);

@@ -52,7 +52,7 @@ const char *transform_linear_refusal(const linear *m, double *value) {
   return *value <= SKEW_MOST ? NULL : "is too skew: |A| |B| beyond 4096";
 }
 
-/* How far the rows of a rotation are from being orthonormal, at most: that of oriented boxes' axes. */
+/* How far the rows of a rotation are from being orthonormal, at most: as far as oriented boxes' axes may be. */
 #define ROTATION_WITHIN 1e-5
 
 /* The scale of a matrix that is a rotation, mirrored or not, times it; else 0. */

@@ -11,12 +11,12 @@ typedef struct linear {
   double a[9], b[9];
 } linear;
 
-/* The most that transforms of instances come to, each with those that lead to it: norms of A, of B, and of |A| |B|. */
+/* The largest norms of instances' transforms, each combined with those that lead to it: of A, of B, and of |A| |B|. */
 typedef struct transform_reach {
   double a, b, skew;
 } transform_reach;
 
-/* Why a transform of the caller is refused, and the value that says so; NULL: it is not, and *made has it. */
+/* Why a transform of the caller is refused, and the offending value; NULL: it is not, and *made has it. */
 const char *transform_refusal(const float t[12], instance_entry *made, double *value);
 /* The same of a map. */
 const char *transform_linear_refusal(const linear *, double *value);
@@ -29,10 +29,10 @@ linear transform_linear_within(const linear *outer, const linear *inner);
 double transform_skew(const double a[9], const double b[9]);
 
 transform_reach transform_reach_of(const linear *);
-/* Upper bounds, of what reaches so far in a model whose map is outer. */
+/* Upper bounds of the reach outside, for this reach in a model whose map is `outer`. */
 transform_reach transform_reach_within(const linear *outer, const transform_reach *inner);
 transform_reach transform_farther(transform_reach, transform_reach);
-/* Whether nothing that reaches no farther can be refused. */
+/* Whether no transform of at most this reach can be refused. */
 bool transform_is_short(transform_reach);
 
 #endif

@@ -17,7 +17,7 @@
 
 enum { WORLDS_A_PIECE = 8 };
 
-/* ---- what belongs to each ---- */
+/* ---- the parts of each ---- */
 
 static void count_instances(const snapshot *s, uint32_t *of_worlds) {
   for (uint32_t g = 0; g < s->geometries; g++)
@@ -32,13 +32,13 @@ static uint32_t run_length(const instance_group *group, uint32_t i) {
   return end - i;
 }
 
-/* Adds a run to its world, of which `at` says where the next goes; counts it where there are no runs yet. */
+/* Adds a run to its world, at the place in `at`; counts it where there are no runs yet. */
 static void add_run(world_lists *l, uint32_t *at, uint32_t world, layout_run run) {
   if (l->runs != NULL) l->runs[at[world]] = run;
   at[world]++;
 }
 
-/* Adds, or counts, all that is not listed. */
+/* Adds, or counts, all runs that are not listed. */
 static void go_through(const snapshot *s, world_lists *l, uint32_t *at) {
   for (uint32_t g = 0; g < s->geometries; g++) {
     const instance_group *group = s->groups[g];
@@ -64,7 +64,7 @@ static uint32_t sum_up(uint32_t *counts, uint32_t n, uint32_t multiple) {
   return sum;
 }
 
-/* The lanes of each world. at: space for a number a world. */
+/* The lanes of each world. at: space for a number per world. */
 static slab_status list_lanes(const snapshot *s, world_lists *l, uint32_t *at) {
   const uint32_t width = block_form_of(s->context->layout).width;
   count_instances(s, l->begin);
@@ -112,7 +112,7 @@ void worlds_free_trees(world_lists *l) {
   for (uint32_t i = 0; i < l->part_count; i++) layout_free_arrays(&l->parts[i].tree);
 }
 
-/* ---- how they stand ---- */
+/* ---- states ---- */
 
 static void state_add(world_state *to, const snapshot *s, uint32_t g, uint32_t i, const float gate[BOX_FLOATS]) {
   uint32_t geometry;
@@ -241,7 +241,7 @@ uint32_t worlds_all_parts(const snapshot *s, blocks_part *parts) {
   return 2;
 }
 
-/* Measures all that is not listed. */
+/* Measures all instances that are not listed. */
 static void measure_rest(snapshot *s) {
   world_lists *l = s->lists;
   world_state rest = nothing_there;
@@ -378,7 +378,7 @@ slab_status worlds_build(const snapshot *s, const worlds_before *before, world_l
   for (uint32_t w = 1; w <= s->worlds; w++) most += has_runs(l, w);
   l->parts = calloc(most, sizeof *l->parts);
   if (l->parts == NULL) return fail_memory(most * sizeof *l->parts, "the worlds");
-  l->part_count = 1; /* what belongs to all */
+  l->part_count = 1; /* the part that all worlds share */
   for (uint32_t w = 1; w <= s->worlds; w++)
     if (has_runs(l, w)) l->parts[l->part_count++].world = w;
   const slab_status status = make_part(&b, &l->parts[0], s->context->threads);

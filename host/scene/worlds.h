@@ -1,4 +1,4 @@
-/* The worlds of a scene: what belongs to each, and where it lies behind what belongs to all. */
+/* The worlds of a scene: the part of each, and where it lies behind the part that all share. */
 #ifndef SLABCAST_SCENE_WORLDS_H
 #define SLABCAST_SCENE_WORLDS_H
 
@@ -10,7 +10,7 @@
  * a BVH. */
 #define WORLD_LISTED 32u
 
-/* The BVH of what belongs to one world, or to all (0): its primitives, and more instances than are listed. */
+/* The BVH of one world, or of the part that all share (0): its primitives, and more instances than are listed. */
 typedef struct world_part {
   uint32_t world;
   slab_status status;  /* of its build */
@@ -18,7 +18,7 @@ typedef struct world_part {
   bvh_layout tree;     /* without arrays once these are there */
 } world_part;
 
-/* How far something reaches, as slab_scene_stats and snapshot.skewed have it: what a world lists, or a sum of these. */
+/* The reach, as slab_scene_stats and snapshot.skewed have it, of a world's listed instances, or of several worlds'. */
 typedef struct world_state {
   float lower[3];
   uint32_t skewed;
@@ -30,8 +30,8 @@ typedef struct world_state {
 #define WORLDS_SUMMED 64u
 
 /* The parts of each world of a scene, of all worlds (0) first, and their places in the scene's arrays. Primitives are
- * in the order of their ids. Snapshots that differ in how listed instances stand alone share it, one thread at a time.
- */
+ * in the order of their ids. Snapshots that differ only in the places of listed instances share it, one thread at a
+ * time. */
 typedef struct world_lists {
   uint32_t references;
   layout_run *runs; /* of the BVHs, and where those of each world begin, up to the end of the last */
@@ -41,7 +41,7 @@ typedef struct world_lists {
   uint32_t unit;    /* of the first block of their gates */
   uint32_t *lanes;  /* their global primitive ids, SLAB_MISS in lanes without one */
   uint32_t *begin;  /* the first lane of each world, up to the end of the last; it begins a block. Of world 0 none */
-  world_state rest; /* of all that is not listed */
+  world_state rest; /* of all instances that are not listed */
 } world_lists;
 
 /* The last snapshot, from which a build may take parts. */
@@ -50,15 +50,15 @@ typedef struct worlds_before {
   const uint64_t *moved_in; /* of each world the number of the commit that has its last move */
 } worlds_before;
 
-/* Lists what belongs to each world. The caller releases it, whatever the status. */
+/* Lists the parts of each world. The caller releases the lists, whatever the status. */
 slab_status worlds_list(const snapshot *, world_lists **);
 /* Builds the BVHs of all parts, or takes them over where they hold the same in the last snapshot. */
 slab_status worlds_build(const snapshot *, const worlds_before *, world_lists *);
 /* Frees the arrays of the parts. */
 void worlds_free_trees(world_lists *);
 
-/* Writes instances and gates of a world's list into a snapshot's arrays, as the scene's groups have them now, and how
- * they stand. */
+/* Writes instances and gates of a world's list into a snapshot's arrays, as the scene's groups have them now, and their
+ * states. */
 void worlds_write(snapshot *, uint32_t world);
 /* Where worlds_write writes: parts of the blocks, at most WORLD_PARTS. Their number. */
 #define WORLD_PARTS (WORLD_LISTED + 1u)
@@ -77,7 +77,7 @@ static inline bool world_is_listed(const world_lists *l, uint32_t world) {
 }
 /* Sums bounds and `skewed` up. */
 void worlds_sum_up(snapshot *);
-/* The last snapshot, with what has moved since: in the arrays of one that rests, or in a copy. */
+/* The last snapshot, with the moves since: in the arrays of one that rests, or in a copy. */
 slab_status frames_make(struct slab_scene *, snapshot **);
 void frames_finish(snapshot *, double begin);
 world_lists *worlds_retain(world_lists *);

@@ -34,7 +34,7 @@ static slab_status far_space_make(size_t n, size_t result_size, far_space *r) {
   return fail_memory(n * (sizeof *r->rays + 2 * sizeof(double) + result_size), "rays");
 }
 
-/* What t of the scene's own rays would be for, and those of the world do not have. */
+/* Refuses options and sums that need t of the scene's own rays. */
 static slab_status check_far(const cast *c, const far_source *from) {
   if (from->rays64 == NULL && c->options != NULL && c->options->after != NULL)
     return fail(SLAB_UNSUPPORTED, "%s: after, in a scene whose origin is not 0, with rays that are not of doubles",

@@ -1,4 +1,4 @@
-/* The public calls that ask points. They go through the scheduler as casts do. */
+/* The public calls that query points. They go through the scheduler as casts do. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void point_options_take(const slab_point_options *o, asked_points *asked,
   asked->radius = o->radius > 0.0f ? o->radius : INFINITY;
 }
 
-/* What is asked of all points of a call in turn: one query, or the two of a signed distance. */
+/* The queries of all points of a call, in turn: one, or the two of a signed distance. */
 typedef struct asking {
   const char *function;
   const snapshot *scene;
@@ -90,7 +90,7 @@ static float *points_near(const double origin[3], const world_points *p, size_t 
   return near;
 }
 
-/* The reverse, of what was found. A miss stays 0. */
+/* The reverse, of the points that were found. A miss stays 0. */
 static void points_put(const double origin[3], slab_closest_point *found, size_t n) {
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < 3 && found[i].primitive < SLAB_INVALID; k++)

@@ -1,4 +1,4 @@
-/* The public calls that cast: what arguments are refused, and which way each goes. */
+/* The public calls that cast: refusals of arguments, and the way of each call. */
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
@@ -23,7 +23,7 @@ static slab_status check_cast(const cast *c) {
   return own == SLAB_OK ? check_worlds(c->function, c->scene, c->n, o->worlds) : own;
 }
 
-/* Begins a cast on what the last commit made. After a success its end is scene_leave. */
+/* Begins a cast on the snapshot of the last commit. After a success its end is scene_leave. */
 static slab_status enter(const slab_scene *scene, cast *c, scene_reading *reading) {
   slab_status status = scene_check(scene, c->function);
   if (status == SLAB_OK) status = scene_enter(scene, c->function, reading);

@@ -1,4 +1,4 @@
-/* Sets of rays as the caller describes them: what is refused, and slab_rays_write. */
+/* Sets of rays as the caller describes them: refusals, and slab_rays_write. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -35,12 +35,12 @@
  * cancel. Where memory is copied others are on their way up and down, and the host copies a sixth. */
 #define CHUNKS_IN_PLACE 2
 #define CHUNKS 6
-/* Where memory is copied a call has at least so many chunks, since nothing is cast while the first goes up and nothing
- * goes up while the last comes down; but none of fewer rays, which take a bus some 20 us. */
+/* Where memory is copied a call has at least so many chunks, but none of fewer rays, which take a bus some 20 us. For
+ * nothing is cast while the first goes up, and nothing goes up while the last comes down. */
 #define CHUNKS_OF_A_CALL 32
 #define LEAST_COPIED 16384u
-/* Rays of a set are made a chunk at a time, on the processor 4 MB, which its caches hold until they are cast: chunks of
- * twice as many take 1.05 to 1.1 times as long, of half as many as long. */
+/* Rays of a set are made a chunk at a time. On the processor a chunk has 4 MB, which its caches hold until they are
+ * cast. Chunks of twice as many rays take 1.05 to 1.1 times as long, of half as many as long. */
 #define MADE_A_CHUNK 131072u
 /* Maximum bytes of a collection. */
 #define COLLECTED_BYTES ((size_t)512 << 20)
@@ -91,8 +91,8 @@ static uint64_t part_of_call(const cast *c) {
   return part > LEAST_COPIED ? part : LEAST_COPIED;
 }
 
-/* Maximum number of rays of a launch: what fits the device's allocations, where memory is copied also the kept staging
- * buffers and a part of the call, and at most the caller's launch_rays. */
+/* Maximum number of rays of a launch: as many as fit the device's allocations, and at most the caller's launch_rays.
+ * Where memory is copied they also fit the kept staging buffers and a part of the call. */
 static uint32_t launch_bound(const cast *c, const device_worker *w) {
   const device *d = w->on.device;
   const size_t widest = c->result_size > input_size(c) ? c->result_size : input_size(c);
@@ -216,7 +216,7 @@ static bool casts_closed(const device_worker *w) {
   return triangles && options != NULL && options->edges == SLAB_EDGES_CLOSED;
 }
 
-/* Rays with masks, worlds and hits of their own are cast one by one; points are asked so. */
+/* Rays with masks, worlds and hits of their own are cast one by one. So are points. */
 static bool casts_own(const device_worker *w) {
   const cast *c = w->cast_job->cast;
   return c->points != NULL || has_own_rays(c->options);
@@ -235,7 +235,7 @@ static offer offered_now(const device_worker *w) {
   return o;
 }
 
-/* What the context asks for, where there are several traversals. */
+/* The context's choice, where there are several traversals. */
 static slab_traversal traversal_wanted(const device_worker *w) {
   const device *d = w->on.device;
   if (!device_scene_has_traversals(&w->on) || d->info.lane_width == 1 || casts_own(w)) return SLAB_TRAVERSAL_SINGLE;
@@ -251,7 +251,7 @@ static flat_choice flat_choice_of(const device_worker *w) {
   return is_flat_likely(w->on.scene) ? FLAT_BY_ORDER : FLAT_NEVER;
 }
 
-/* Rays of a lens that follow each other are neighbours. What others are trials show: they begin with packets. */
+/* Rays of a lens that follow each other are neighbours. Trials show the order of others: they begin with packets. */
 static rays_order order_of_set(const set_rays *s) {
   return ray_set_is_picture(s) && s->set.kind != SLAB_RAYS_ORTHOGRAPHIC ? RAYS_OF_A_POINT : RAYS_ALIKE;
 }
@@ -446,7 +446,7 @@ static uint32_t most_flights(const device_worker *w) {
   return asks || choice_is_alone(&w->traversal_choice) ? 1 : w->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
 }
 
-/* What the call's chunks share, on the worker's device. */
+/* The tables that the call's chunks share, on the worker's device. */
 static bool open_tables(device_worker *w) {
   const cast *c = w->cast_job->cast;
   const backend *b = w->on.device->backend;
@@ -469,8 +469,7 @@ static void *worker_run(void *argument) {
     w->on.device->backend->abandon(&w->on, &w->chunks[w->first]);
     w->first = (w->first + 1) % CHUNKS;
   }
-  for (int i = CHUNKS - 1; i >= 0; i--) { /* so that the first chunk of the next call gets what the first of this
-                                             call kept */
+  for (int i = CHUNKS - 1; i >= 0; i--) { /* so that the next call's first chunk gets the memory of this call's first */
     slab_status status = w->on.device->backend->settle(&w->on, &w->chunks[i]);
     if (status != SLAB_OK) worker_fail(w, status);
   }
@@ -493,7 +492,7 @@ static void worker_open(cast_job *job, uint32_t i) {
   os_mutex_unlock(&w->on.device->lock);
 }
 
-/* Stores what was learned in the device scene. */
+/* Stores the learned results in the device scene. */
 static void worker_close(device_worker *w) {
   traversal_choice_close(w);
   os_mutex_lock(&w->on.device->lock);

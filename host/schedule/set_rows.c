@@ -8,15 +8,15 @@
 #include "device/context.h"
 #include "schedule/ray_sets.h"
 
-/* Directions and points that rows go to are sorted where so many rows gain by it, and are no longer than that: chunks
- * have whole rows. */
+/* Directions and points that rows go to are sorted where so many rows gain by it, and rows are no longer than that:
+ * chunks have whole rows. */
 #define ROWS_SORTED 4u
 #define ROW_SORTED_MOST 65536u
 /* Rows of beams that are made to see whether tiles of them pay, and how many beams of each, from its middle. */
 #define ROWS_JUDGED (RAYS_A_TILE / 2 + 2)
 #define BEAMS_JUDGED (2 * RAYS_A_TILE)
 
-/* Beams may be those of firings that follow each other: some of some rows tell. */
+/* Beams may be those of firings that follow each other: some beams of some rows show it. */
 static slab_status find_tiles(const cast *c, device *d, rays_rows *rows) {
   const uint32_t row = c->set->set.columns, some = row < BEAMS_JUDGED ? row : BEAMS_JUDGED;
   const slab_scene_stats *bounds = &c->scene->stats;

@@ -6,7 +6,7 @@
 #include "work/uniforms.h"
 
 /* Finds the rows of a cast of a set, for a device that casts tiles. row 0: rows are of no use. set_rows_free follows,
- * whatever it returns. */
+ * also after a failure. */
 slab_status set_rows_find(const cast *, device *, rays_rows *);
 void set_rows_free(rays_rows *);
 

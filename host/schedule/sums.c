@@ -1,4 +1,4 @@
-/* Sums over rows of rays: what is refused, weights, and sums of rows from those of their parts. */
+/* Sums over rows of rays: refusals, weights, and sums of rows from those of their parts. */
 #include "schedule/sums.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static size_t size_of(slab_query query, const slab_source *source, const slab_re
   }
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static slab_status check_weights(const slab_results *r, uint32_t columns) {
   double sum = 0.0;
@@ -70,7 +70,7 @@ static slab_status check_rows(const slab_source *source, const slab_results *r) 
 
 static const char *const nouns[] = {"results of rays", "sums", "histograms", "bits"};
 
-/* What another type would use. */
+/* Refuses members that only another type uses. */
 static slab_status check_unused(slab_query query, const slab_results *r) {
   const char *unused = r->weights != NULL && r->type != SLAB_RESULT_SUMS  ? "weights"
                        : r->bins != 0 && r->type != SLAB_RESULT_HISTOGRAM ? "bins"

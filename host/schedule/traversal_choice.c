@@ -50,16 +50,17 @@
 #define SETTLED 16
 
 /* Where the backend mixes traversals there are no trials. Pieces of a chunk, spread over all of it, are cast by the
- * other candidates, and each is compared with the piece beside it. Trials of neighbouring rays say too little of the
- * others: 4,096 shadow rays of soup took 125 to 430 ns each in packets, depending on the place, and in some processes
- * casts took 1.25 to 1.6 times the time for good (Xeon, 512 x 512 and 1024 x 1024 pixels; now 1.03 at most).
+ * other candidates, and each is compared with the piece beside it. Trials of neighbouring rays show too little of the
+ * others: 4,096 shadow rays of soup took 125 to 430 ns each in packets, depending on the place. In some processes casts
+ * took 1.25 to 1.6 times the time for good (Xeon, 512 x 512 and 1024 x 1024 pixels; now 1.03 at most).
  *
- * An unknown candidate gets one in SAMPLE_NEW pieces, one that takes about as long as the best SAMPLE_NEAR, a slower
- * one SAMPLE_FAR, one that is far behind SAMPLE_BEHIND, and one beyond LOST only in one of LOST_CHUNKS: primes, so that
- * samples of a picture come from all of its columns. A sample costs more than its rays take longer: its kernel is not
- * in the caches, and afterwards the other is not. Fewer than SAMPLE_LEAST rays say nothing. What was known before a
- * chunk counts as much as the chunk's own sample, or as SAMPLE_LEAST rays, since the next rays may be others. Chunks
- * are short, so that the next goes by what the one before has shown. */
+ * An unknown candidate gets one in SAMPLE_NEW pieces. One that takes about as long as the best gets one in SAMPLE_NEAR,
+ * a slower one gets one in SAMPLE_FAR, and one that is far behind gets one in SAMPLE_BEHIND. One beyond LOST gets that
+ * only in one of LOST_CHUNKS chunks. The periods are primes, so that samples of a picture come from all of its columns.
+ * A sample costs more than its rays take longer: its kernel is not in the caches, and afterwards the other is not.
+ * Fewer than SAMPLE_LEAST rays show nothing. Earlier results count as much as the chunk's own sample, or as
+ * SAMPLE_LEAST rays, since the next rays may be others. Chunks are short, so that the next goes by the result of the
+ * one before. */
 #define SAMPLE_NEW 17u
 #define SAMPLE_NEAR 31u
 #define SAMPLE_FAR 127u
@@ -73,9 +74,9 @@
 #define MIXED_MOST 262144u
 
 /* Lists in small scenes: by brute force each has other places in the space than by the BVH, so the two are not mixed.
- * Nor are there trials, since the hits of each chunk of a call but the first need memory that the system has to clear:
- * 2,048 rays took 20 times as long as in one chunk with others. So whole chunks take turns: once the rays are more than
- * TURNS_PAY each candidate gets TURNS_NEW, then one chunk in TURNS_NEAR is cast by another than the best, or in
+ * Nor are there trials. The hits of each chunk of a call but the first need memory that the system has to clear. So
+ * 2,048 rays took 20 times as long as in one chunk with others. Instead whole chunks take turns. Once the rays are more
+ * than TURNS_PAY each candidate gets TURNS_NEW. Then one chunk in TURNS_NEAR is cast by another than the best, or in
  * TURNS_FAR by one that is far behind. */
 #define TURNS_PAY 16384u
 #define TURNS_NEW 2.0
@@ -87,8 +88,8 @@
  * Where interleaved rays are the fastest traversal, they wait for memory. Sorting then saves some 15 % of their time.
  * It costs 40 ns of a compute unit per ray, the scattered memory accesses that follow included. So it pays where a ray
  * takes longer than SORT_PAYS interleaved. Measured with PoCL 3.1 on Zen 5 with random rays: soup and hair of a million
- * primitives (0.7 to 1.1 us a ray) become 1.05 to 1.15 times as fast, terrain of two million (0.3 us a ray) 0.9 to 1.0
- * times. */
+ * primitives (0.7 to 1.1 us per ray) become 1.05 to 1.15 times as fast. Terrain of two million (0.3 us per ray) becomes
+ * 0.9 to 1.0 times as fast. */
 #define SORT_LEAST 131072u
 #define SORT_MOST 1048576u
 #define SORT_PAYS 5e-7
@@ -136,9 +137,9 @@ static bool asks_the_same(const traversal_choice *a, const traversal_choice *b) 
   return a->ordered && a->candidates == b->candidates && memcmp(a->tried, b->tried, sizeof a->tried) == 0;
 }
 
-/* In a small scene single rays test all its primitives: brute force. Of AVX2 on Zen 3, up to 128 boxes: rays of a point
- * and those that are alike are 1.1 to 2.9 times as fast in packets, others up to 2.4 times as fast by brute force, but
- * rays that miss the bounds, which end at the root of the BVH. */
+/* In a small scene single rays test all its primitives: brute force. With AVX2 on Zen 3, up to 128 boxes, rays of a
+ * point and those that are alike are 1.1 to 2.9 times as fast in packets. Others are up to 2.4 times as fast by brute
+ * force, but not rays that miss the bounds, which end at the root of the BVH. */
 static traversal_choice choice_in_small_scene(const traversal_task *task, rays_order order, slab_traversal together) {
   traversal_choice t = {.ordered = true, .order = order, .margin = 1.0};
   const bool learns = task->flat == FLAT_BY_RESULTS, interleaves = learns && order > RAYS_OF_A_POINT;
@@ -348,7 +349,7 @@ static void learn_ratios(traversal_choice *t, const chunk_sample samples[CHUNK_S
     const slab_traversal k = samples[i].traversal;
     if (s->rays == 0 || s->beside == 0 || !(s->seconds > 0.0 && s->beside_seconds > 0.0)) continue;
     const double rays = (double)s->rays, ratio = s->seconds / rays / (s->beside_seconds / (double)s->beside);
-    /* other rays, it seems: what was known is not true of them */
+    /* other rays, it seems: earlier results are not true of them */
     const bool others = t->ratio[k] >= FAR_BEHIND && ratio < SAMPLE_WINS && rays >= SAMPLE_LEAST / 2;
     const double before = others ? 0.0 : fmin(t->weight[k], fmax(rays, SAMPLE_LEAST));
     t->weight[k] = before + rays;
@@ -383,11 +384,11 @@ void traversal_choice_learn(traversal_choice *t, const chunk_choice *c, uint32_t
 /* ---- few rays ---- */
 
 /* Calls of few rays are too short for chunks and samples. Now and then FEW_STREAK calls in a row are cast by the way
- * that would not be chosen, then as many by the other, and all but the first FEW_WARM of each are timed: a kernel whose
+ * that would not be chosen, then as many by the other. All but the first FEW_WARM of each are timed: a kernel whose
  * code is not in the caches takes up to twice as long. A streak begins by chance, since calls on several scenes may
- * come in turns: at one call in FEW_NEW until FEW_KNOWN calls were timed, then in FEW_NEAR, and in FEW_FAR where the
- * other way is far behind. Other calls write to no place that threads share: they would wait for each other longer than
- * a ray takes. */
+ * come in turns. It begins at one call in FEW_NEW until FEW_KNOWN calls were timed, then in FEW_NEAR, and in FEW_FAR
+ * where the other way is far behind. Other calls write to no place that threads share: they would wait for each other
+ * longer than a ray takes. */
 #define FEW_STREAK 6u
 #define FEW_WARM 2u
 #define FEW_NEW 64u

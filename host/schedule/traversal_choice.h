@@ -21,7 +21,7 @@ typedef struct traversal_task {
   slab_query query;
   slab_traversal wanted; /* SLAB_TRAVERSAL_AUTO, or the traversal to use */
   uint32_t traversals;   /* available traversals: bit t for slab_traversal t */
-  const slab_ray *rays;  /* NULL: their order is told */
+  const slab_ray *rays;  /* NULL: their order is given */
   rays_order order;
   bool unsorted;              /* rays are made as they are cast, and cannot be sorted */
   size_t n;                   /* number of rays */
@@ -39,7 +39,7 @@ void traversal_choice_end(const traversal_choice *, slab_query, traversal_memory
 /* Whether packets are forced, or likely to be the best: neighbouring rays are alike. */
 bool traversal_choice_packs(const traversal_choice *);
 
-/* What the next chunk may be. */
+/* A plan for the next chunk. */
 typedef struct chunk_plan {
   uint32_t count;   /* rays that are planned */
   uint32_t most;    /* in the largest chunk possible */
@@ -47,7 +47,7 @@ typedef struct chunk_plan {
   uint64_t band;    /* where a chunk is not the last it has a multiple of so many, or fewer; 0: any number */
 } chunk_plan;
 
-/* What it is. */
+/* The next chunk as chosen. */
 typedef struct chunk_choice {
   slab_traversal traversal;
   uint32_t count; /* fewer rays than planned for a trial and before one, as many as possible for sorting */
@@ -55,14 +55,14 @@ typedef struct chunk_choice {
   chunk_sample samples[CHUNK_SAMPLES]; /* none where the choice does not mix */
 } chunk_choice;
 
-/* Asked once a chunk, before it begins. */
+/* Called once per chunk, before it begins. */
 chunk_choice traversal_choice_next(traversal_choice *, const chunk_plan *);
-/* Told once a chunk, when it has ended: of how many rays, how long it took, and what its samples took. Of a trial and
- * of a chunk with samples it is told before the next chunk is asked for (choice_is_alone). */
+/* Called once per chunk, when it has ended, with its number of rays, its time, and the times of its samples. After a
+ * trial or a chunk with samples it is called before the next chunk is chosen (choice_is_alone). */
 void traversal_choice_learn(traversal_choice *, const chunk_choice *, uint32_t rays, double seconds,
                             const sampled_times sampled[CHUNK_SAMPLES]);
 
-/* How the calling thread casts a call of few rays, and whether it is to tell how long that took. */
+/* How the calling thread casts a call of few rays, and whether it is to report how long that took. */
 typedef struct few_turn {
   bool flat, timed;
 } few_turn;

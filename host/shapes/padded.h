@@ -6,7 +6,7 @@
 #include "bvh/float4.h"
 #include "maths/padded_bounds.h"
 
-/* To be called from what is WITH_FMA. */
+/* To be called from functions that are WITH_FMA. */
 ALWAYS_INLINE aabb aabb_padded(aabb bounds, float pad) {
   float4 lower = bounds.lower, upper = bounds.upper;
   for (int i = 0; i < 4; i++) {

@@ -1,4 +1,4 @@
-/* Primitives as they are added: what is refused, and their values as kernels want them. */
+/* Primitives as they are added: refusals, and their values as kernels want them. */
 #ifndef SLABCAST_SHAPES_PRIMITIVE_H
 #define SLABCAST_SHAPES_PRIMITIVE_H
 
@@ -22,7 +22,7 @@ static inline bool triangle_is_collapsed(float4 a, float4 b, float4 c) {
 /* Whether no ray hits a primitive: void, or a triangle that is collapsed. A BVH can do without it. It reads one float
  * more than the kind has. */
 bool primitive_is_never_hit(slab_shape kind, const float *values);
-/* Whether a primitive that is not void stands outside a BVH, since its bounds are infinite in x or y. */
+/* Whether a primitive that is not void is outside a BVH, since its bounds are infinite in x or y. */
 bool primitive_is_outside(slab_shape kind, const float *values);
 /* NULL, or the reason why a primitive is refused; *value is the offending number. */
 const char *primitive_refusal(slab_shape kind, const float *values, float *value);

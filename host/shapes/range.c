@@ -1,4 +1,4 @@
-/* Replaces ranges of values: refuses, keeps count of what is void, and bounds anew the parts that were changed. */
+/* Replaces ranges of values: refuses, counts void primitives, and bounds anew the parts that were changed. */
 #include "shapes/range.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static void visit_users(const mesh_indices *m, uint32_t first, uint32_t count, v
     }
 }
 
-/* Visits the primitives that a range has something of. */
+/* Visits the primitives that have an element in a range. */
 static void visit_range(const geometry_values *v, const values_range *r, values_visit *visit, void *argument) {
   if (r->count == 0) return;
   if (r->kind == SLAB_TRIANGLE && v->indices != NULL) {
@@ -89,7 +89,7 @@ void values_run_primitives(const geometry_values *v, uint32_t first, uint32_t co
   for (uint32_t i = first; i < first + count; i++) visit(argument, i);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 /* The number of corner c of a triangle among the vertices. */
 static uint32_t corner_of(const geometry_values *v, uint32_t triangle, uint32_t c) {
@@ -211,7 +211,7 @@ void values_settle(geometry_values *v) {
 
 /* ---- copies ---- */
 
-/* Takes what is known of all. */
+/* Takes the facts about all elements. */
 static void know(geometry_values *to, const geometry_values *from) {
   to->outside = from->outside;
   to->voids = from->voids;
@@ -363,7 +363,7 @@ void values_range_put(geometry_values *v, const values_range *r) {
   c.by = 1;
   visit_range(v, r, count_primitive, &c);
   values_range_runs(v, r, measure_run, &m);
-  values_drop_copy(&v->copy); /* of what was there */
+  values_drop_copy(&v->copy); /* of the former elements */
   v->unsettled = true;
 }
 

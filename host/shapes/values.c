@@ -107,7 +107,7 @@ mesh_indices *values_indices_create(uint32_t threads, const uint32_t *indices, u
   return m;
 }
 
-/* ---- what is measured ---- */
+/* ---- measures ---- */
 
 /* The measures of some of a geometry's primitives. */
 typedef struct extent {

@@ -1,5 +1,6 @@
 /* The primitives of a geometry as the library keeps them, accepted and measured. Scene and snapshots share them, and
- * what is shared does not change: an update makes others. One of a range (range.h) changes what its owner has alone. */
+ * shared ones do not change: an update makes others. An update of a range (range.h) changes values that its owner has
+ * alone. */
 #ifndef SLABCAST_SHAPES_VALUES_H
 #define SLABCAST_SHAPES_VALUES_H
 
@@ -51,7 +52,7 @@ struct geometry_values {
   bool drops;               /* the geometry was added with skip_invalid, which holds for updates too */
   bool indexed;             /* values are vertices, for the indices, which are dense. Else they are the public structs,
                                which are blocks of one lane */
-  uint32_t outside;         /* primitives that stand outside a BVH */
+  uint32_t outside;         /* primitives that are outside a BVH */
   uint32_t voids;           /* primitives that were dropped, and inverted boxes */
   atomic_uint unhit;        /* primitives that are known to be never hit: voids and collapsed triangles */
   atomic_bool unlooked;     /* of triangles those alone are known that have a vertex twice */
@@ -114,7 +115,7 @@ typedef struct addition {
 /* Makes values of an addition. SLAB_INVALID_ARGUMENT names the first primitive that is refused. */
 slab_status values_take(uint32_t threads, const addition *, geometry_values **values, uint32_t *dropped);
 
-/* Floats of `count` elements of `each` floats, with what fills up the last BLOCK_UNIT. */
+/* Floats of `count` elements of `each` floats, filled up to the end of the last BLOCK_UNIT. */
 static inline size_t values_floats(uint32_t each, size_t count) {
   return (count * each + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }

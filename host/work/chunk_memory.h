@@ -20,12 +20,12 @@ typedef struct chunk_memory {
 slab_status chunk_memory_offsets(chunk_memory *, const cast *, const chunk *);
 /* Sorts the chunk's rays. */
 slab_status chunk_memory_sort(chunk_memory *, const cast *, const chunk *, const slab_ray *rays, uint32_t threads);
-/* Space for hits that are collected, whose number is not known yet; tells the kernels of it. walks: the lists that they
- * have in progress at once. */
+/* Space for hits that are collected, whose number is not known yet. The uniforms get it, for the kernels. walks: the
+ * lists that they have in progress at once. */
 slab_status chunk_memory_hits(chunk_memory *, device *, const chunk *, uint32_t walks, cast_uniforms *);
 void chunk_memory_free(chunk_memory *);
 
-/* Bytes that tell what packets have left: a byte each. */
+/* Size of the array that notes which packets have left rays: a byte each. */
 static inline size_t fallback_size(uint32_t rays, uint32_t packet) { return rays / packet + 1; }
 
 #endif

@@ -101,8 +101,8 @@ ALWAYS_INLINE long4 is_near(const far_frame *f, const double4 p[3]) {
 ALWAYS_INLINE bool are_all(long4 a) { return (a[0] & a[1] & a[2] & a[3]) != 0; }
 
 /* p + t d is on the line where it enters the bounds, or is nearest to their middle where it misses them; t is 0 where p
- * is near. Where a product is NaN, p is on a plane of the bounds that d is parallel to: that counts as no bound, or as
- * a miss, by the sign of a zero. Either is a place near enough. */
+ * is near. Where a product is NaN, p is on a plane of the bounds that d is parallel to. By the sign of a zero, that
+ * counts as no bound or as a miss. Either is a place near enough. */
 ALWAYS_INLINE double4 begin_of(const far_frame *f, const double4 p[3], const double4 d[3], long4 near_already) {
   double4 enter = all4(-INFINITY), leave = all4(INFINITY), along = all4(0.0), square = all4(0.0);
   for (int k = 0; k < 3; k++) {
@@ -265,9 +265,9 @@ double far_t(const far_source *s, const far_lines *l, size_t first, size_t i, fl
 
 static bool is_hit(uint32_t primitive) { return primitive < SLAB_INVALID; }
 
-/* Results are written member by member: a struct that is made of small parts and copied in large ones waits for its own
- * stores, which takes three times as long as all else. Where float rays are given, t is rounded to float, which keeps
- * it within their range. */
+/* Results are written member by member. A struct that is made of small parts and copied in large ones waits for its own
+ * stores. That takes three times as long as all else. Where float rays are given, t is rounded to float, which keeps it
+ * within their range. */
 ALWAYS_INLINE void put_part(void *to, size_t at, const void *part, size_t size) { memcpy((char *)to + at, part, size); }
 
 /* From the normal on both kinds of hits have the same members, and doubles the float t behind them. All others have two
@@ -353,7 +353,7 @@ ALWAYS_INLINE void put_count(const far_putting *p, size_t i, void *to) {
 
 static void put_some(void *argument, size_t first, size_t end) {
   const far_putting p =
-      *(const far_putting *)argument; /* what is written might be the argument, for all compilers know */
+      *(const far_putting *)argument; /* a copy: for all that compilers know, the writes change the argument */
   switch (p.query) {
     case SLAB_CLOSEST:
       PUT_EACH(put_hit);

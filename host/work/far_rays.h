@@ -14,8 +14,8 @@ typedef struct far_source {
   const slab_ray64 *rays64; /* NULL: they are floats */
 } far_source;
 
-/* What a scene says of it: its origin, its finite bounds, which count from there, and those within which rays begin
- * where they are given. */
+/* A scene's frame for such rays: its origin, its finite bounds, which count from there, and those within which rays
+ * begin where they are given. */
 typedef struct far_frame {
   double origin[3], lower[3], upper[3], near_lower[3], near_upper[3];
 } far_frame;
@@ -24,8 +24,8 @@ far_frame far_frame_of(const slab_scene_stats *);
 /* SLAB_UNSUPPORTED where floats of the world are others than the scene's, for calls that know the latter alone. */
 slab_status far_refuse_moved(const char *function, const slab_scene_stats *);
 
-/* Rays of the world that are cast, and where their results go: of `query`, one a ray, `stride` bytes from one to the
- * next, of the query's type for rays of floats, else of slab_result_size64. */
+/* Rays of the world that are cast, and where their results go. Each ray has one result of `query`, `stride` bytes from
+ * one to the next. Results are of the query's type for rays of floats, else of slab_result_size64. */
 typedef struct far_cast {
   far_frame frame;
   far_source from;

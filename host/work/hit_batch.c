@@ -64,8 +64,8 @@ uint32_t space_rays(const hits_known *k, size_t bytes, double walks_each) {
   return at_most(fmax(rays, 1.0), hits_are_known(k) ? RAYS_MOST : PROBE);
 }
 
-/* The counters of taken hits cannot overflow. A ray requests in vain at most once: a share, or twice what it has. What
- * it has is at most WALK_MOST, or is part of the space itself. */
+/* The counters of taken hits cannot overflow. A ray requests in vain at most once: a share, or twice its own hits. Its
+ * own hits are at most WALK_MOST, or are part of the space itself. */
 hit_space space_of(const hits_known *k, size_t bytes, uint32_t rays, uint32_t walks) {
   const double begin = (double)space_begin(rays), all = ((double)bytes - begin) / sizeof(slab_hit);
   const double part = (all > PARTS_OF_SPACE ? all : PARTS_OF_SPACE) / PARTS_OF_SPACE;
@@ -105,7 +105,7 @@ static hit_batch *keeper_take(batch_keeper *k, size_t capacity) {
   return NULL;
 }
 
-/* False where nothing more is kept. */
+/* False where no other one is kept. */
 static bool keeper_put(batch_keeper *k, hit_batch *b) {
   if (k == NULL || atomic_fetch_add(&k->bytes, b->accessed) + b->accessed > KEPT_BYTES) {
     if (k != NULL) atomic_fetch_sub(&k->bytes, b->accessed);
@@ -171,7 +171,7 @@ static const slab_hit *batch_hits(const hit_batch *b) {
   return (const slab_hit *)(const void *)(b->results + space_begin(b->rays));
 }
 
-/* A look at the lists of a batch. The threads sum up what each has seen. */
+/* A look at the lists of a batch. The threads sum up their results. */
 typedef struct looking {
   const hit_batch *batch;
   uint64_t most, *counts;

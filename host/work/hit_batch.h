@@ -25,7 +25,7 @@ hit_space space_of(const hits_known *, size_t bytes, uint32_t rays, uint32_t wal
 size_t space_begin(uint32_t rays);
 size_t space_size(uint32_t rays, const hit_space *);
 
-/* Frees what is kept. */
+/* Frees the kept memory. */
 void batch_keeper_end(batch_keeper *);
 
 /* The hits of a chunk. */
@@ -45,8 +45,8 @@ struct hit_batch {
   uint32_t used;          /* end of the last hit, counted in hits */
 };
 
-/* A batch whose space is still unused. in_place: with space also for the lists in progress. keeper: where its memory
- * comes from and goes to, or NULL; it outlives the batch. Returns NULL where memory is short. */
+/* A batch whose space is still unused. in_place: with space also for the lists in progress. keeper: gives its memory
+ * and takes it back, or NULL. It outlives the batch. Returns NULL where memory is short. */
 hit_batch *batch_create(batch_keeper *keeper, size_t first, uint32_t rays, const hit_space *, bool in_place);
 void batches_free(hit_batch *);
 const hit_list *batch_lists(const hit_batch *);

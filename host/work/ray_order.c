@@ -343,7 +343,7 @@ uint32_t *directions_sorted(const float *directions, uint32_t n, uint32_t thread
   return numbers_by_keys(&s, fill_directions, n, 3 * PLACE_BITS, threads);
 }
 
-/* Those of points: as large again on either side where they are a scene's. */
+/* The bounds of points: as large again on either side where they are a scene's. */
 static grid points_grid(const float *points, size_t n, const float lower[3], const float upper[3], int bits) {
   float from[3] = {INFINITY, INFINITY, INFINITY}, to[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (int k = 0; lower != NULL && k < 3; k++) {

@@ -19,12 +19,12 @@ typedef struct rays_maker {
 /* The order of such rays. */
 rays_order made_rays_order_of(const rays_maker *, size_t n, const float lower[3], const float upper[3]);
 
-/* Rays of a tile: those of packets on processors, and a half of them where lanes are few. */
+/* Rays of a tile: as many as packets have on processors, and half as many where lanes are few. */
 #define RAYS_A_TILE 32u
 
-/* Rays in rows, as those of a picture or of a spinning LiDAR: `row` rays each. A tile of `width` rays in each of
- * `height` rows has RAYS_A_TILE rays, which are closer to each other than as many that follow each other. row 0: the
- * rays are in no rows, or in rows of no use. */
+/* Rays in rows, as those of a picture or of a spinning LiDAR: `row` rays each. A tile has RAYS_A_TILE rays, `width` in
+ * each of `height` rows. They are closer to each other than as many that follow each other. row 0: the rays are in no
+ * rows, or in rows of no use. */
 typedef struct rays_rows {
   uint32_t row, width, height;
   uint32_t *order; /* of height 1: the order in which each row's rays are cast; NULL: as they stand */
@@ -39,13 +39,13 @@ rays_rows made_rays_rows_of(const rays_maker *, size_t n, const float lower[3], 
 /* The same of whole rows, whose length is known; row 0 where tiles are of no use. */
 rays_rows rays_tiles_of(const slab_ray *rays, size_t n, uint32_t row, const float lower[3], const float upper[3]);
 
-/* The indices of n rays, n below 2^32, sorted by the octant of the direction and by the cell of the origin, so that
- * neighbouring rays read the same parts of a BVH. threads: as pool_run takes it. malloc'ed, or NULL where memory is
- * short. */
+/* The indices of n rays, n below 2^32, sorted by the octant of the direction and by the cell of the origin. So
+ * neighbouring rays read the same parts of a BVH. threads: as pool_run takes it. Returns malloc'ed memory, or NULL
+ * where memory is short. */
 uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3], uint32_t threads);
 
 /* The indices of n directions, or points, 3 floats each, so that those next to each other are close. lower, upper:
- * bounds about which the points are; NULL: their own. malloc'ed, or NULL where memory is short. */
+ * bounds about which the points are; NULL: their own. Returns malloc'ed memory, or NULL where memory is short. */
 uint32_t *directions_sorted(const float *directions, uint32_t n, uint32_t threads);
 uint32_t *points_sorted(const float *points, uint32_t n, const float lower[3], const float upper[3], uint32_t threads);
 /* Whether points that follow each other are mostly close already, judged by a few samples. */

@@ -1,4 +1,4 @@
-/* What a cast is for a chunk: the uniforms that its options mean, its results. */
+/* A cast's values for a chunk: the uniforms of its options, and its results. */
 #include "work/uniforms.h"
 
 #include <math.h>

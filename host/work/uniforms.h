@@ -49,7 +49,7 @@ typedef struct cast {
   uint64_t invalid;
   arithmetic *callers;  /* floating-point state of the casting thread outside of the library; progress callbacks run
                            with it too */
-  rays_rows rows;       /* in which the rays come; not looked for where no backend asks */
+  rays_rows rows;       /* in which the rays come; not looked for where no backend needs it */
   const set_rays *set;  /* of which the rays are; NULL: they are an array */
   const row_sums *sums; /* where the results are summed; NULL: they are `results` */
   const asked_points *points; /* NULL: rays are cast. Else query is point_programs', and options are there */
@@ -92,12 +92,12 @@ slab_status check_own(const char *function, slab_query, uint32_t mask, bool mask
 slab_status check_own_rays(const char *function, slab_query, size_t n, const slab_cast_options *);
 /* Whether a scene has the worlds of n rays or points, which may be NULL. */
 slab_status check_worlds(const char *function, const snapshot *, size_t n, const uint32_t *worlds);
-/* Refuses what points cannot have, of radii by index. */
+/* Refuses options that points cannot have, of radii by index. */
 slab_status check_point_options(const char *function, slab_point_query, size_t n, const slab_point_options *);
 /* Refuses a scene whose instances points of this query cannot go into. */
 slab_status check_is_rigid(const char *function, slab_point_query, const snapshot *);
 
-/* What SLAB_SIGNED_DISTANCES tells of a point. */
+/* The result of SLAB_SIGNED_DISTANCES for a point. */
 static inline float signed_distance(float distance, int32_t winding) {
   return winding != 0 ? 0.0f - distance : distance;
 }

@@ -12,7 +12,7 @@ enum {
   BOUNDARY_FROM,            /* x, y, z: where the chain begins. Of loops both ends are the same */
   BOUNDARY_TO = 3,          /* where it ends */
   BOUNDARY_CENTER = 6,      /* about which the terms are */
-  BOUNDARY_REACH = 9,       /* beyond this distance from the centre the terms stand for the edges */
+  BOUNDARY_REACH = 9,       /* beyond this distance from the centre the terms replace the edges */
   BOUNDARY_DIPOLE = 10,     /* in units of reach^2 */
   BOUNDARY_QUADRUPOLE = 13, /* xx, yy, xy, xz, yz, of trace 0, in units of reach^3 */
   BOUNDARY_OCTUPOLE = 18,   /* xxx, xyy, yyy, xxy, xxz, yyz, xyz, of traces 0, in units of reach^4 */

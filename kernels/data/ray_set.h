@@ -1,4 +1,4 @@
-/* A set of rays as its kernel is told of it: slab_rays (slabcast.h) without its arrays. */
+/* A set of rays as its kernel gets it: slab_rays (slabcast.h) without its arrays. */
 #ifndef DATA_RAY_SET_H
 #define DATA_RAY_SET_H
 
@@ -15,7 +15,7 @@
 typedef struct ray_set {
   uint32_t kind;          /* slab_rays_kind */
   uint32_t rows, columns; /* of pixels, poses and beams, points and directions, points and points */
-  uint32_t framed;        /* 1: directions stand in the frame of the row's normal */
+  uint32_t framed;        /* 1: directions are in the frame of the row's normal */
   float t_min, t_max;
   float origin[3], forward[3], right[3], up[3]; /* a slab_camera */
   float across, along, limit;                   /* of a fisheye: u and v at the borders, and the greatest u u + v v */

@@ -1,10 +1,10 @@
-/* Sums over rows of rays, as their kernel is told of them. */
+/* Sums over rows of rays, as their kernel gets them. */
 #ifndef DATA_RAY_SUMS_H
 #define DATA_RAY_SUMS_H
 
 #include "slabcast_types.h"
 
-/* A row is summed in parts, of so many rays but for its last: a work-item each, never split. */
+/* A row is summed in parts, of so many rays but for the last. Each part has a work-item, and is never split. */
 #define SUM_PART 1024u
 /* The t of so many rays are added in one tree, whose leaves are sums of every SUM_STRANDS-th ray. */
 #define SUM_BLOCK 256u

@@ -122,8 +122,8 @@ typedef struct scene_view {
 #if SLAB_OWN
 typedef struct own_arrays {
   GLOBAL const uint *masks;           /* sees a geometry where the two have a common bit */
-  GLOBAL const slab_short_hit *after; /* is given what follows */
-  GLOBAL const uint *worlds;          /* sees this one, and what belongs to all */
+  GLOBAL const slab_short_hit *after; /* gets the hits that follow */
+  GLOBAL const uint *worlds;          /* sees this one, and geometries that all worlds share */
 } own_arrays;
 #define OWN_PARAMETERS , const global uint *masks, const global slab_short_hit *after, const global uint *worlds
 #define OWN_GIVEN \
@@ -135,7 +135,7 @@ typedef struct own_arrays {
 #define OWN_ARRAYS
 #endif
 
-/* The arrays of a cast: what it reads and writes for each ray. */
+/* The arrays that a cast reads and writes for each ray. */
 typedef struct cast_arrays {
   GLOBAL const slab_ray *rays;
   GLOBAL void *results;                  /* of the query's type */

@@ -24,7 +24,7 @@ enum { FLOATS_MOST = sizeof(shape_longest) / sizeof(float) };
 #endif
 #define HAS_KIND(kind) ((SLAB_KINDS >> (kind)&1) != 0)
 
-/* Instances stand in a BVH as primitives of a kind of their own. Its floats are those of a box: the gate. */
+/* In a BVH instances are primitives of a kind of their own. Its floats are those of a box: the gate. */
 #define SHAPE_INSTANCE SLAB_SHAPE_COUNT
 
 #ifndef SLAB_INSTANCES
@@ -90,7 +90,7 @@ typedef struct bvh_node {
 #define BLOCK_UNITS(floats, lanes, unit) ((((floats) + 1) * (lanes) + (unit)-1) / (unit))
 
 /* Whether a triangle is void, by any of its coordinates: those of others are at most 2^60. A void one is a finite edge,
- * to and fro, since NaN would raise a floating-point flag in every block that is not full (host/base/arithmetic.h). */
+ * to and fro. NaN would raise a floating-point flag in every block that is not full (host/base/arithmetic.h). */
 #define TRIANGLE_IS_VOID(coordinate) ((coordinate) > 0x1p60f)
 
 /* The compressed layout, for devices where each work-item casts one ray (Ylitie, Karras, Laine 2017). A node has 80
@@ -138,7 +138,7 @@ typedef struct bvh_outside {
   uint32_t blocks;
 } bvh_outside;
 
-/* OUTSIDE_##name is the index of a kind among those that may stand outside. OUTSIDE_KINDS is their number. */
+/* OUTSIDE_##name is the index of a kind among those that may be outside. OUTSIDE_KINDS is their number. */
 enum { OUTSIDE_plane, OUTSIDE_box, OUTSIDE_KINDS, OUTSIDE_INSTANCES = OUTSIDE_KINDS, OUTSIDE_LISTS };
 
 /* ---- instances ---- */
@@ -146,8 +146,8 @@ enum { OUTSIDE_plane, OUTSIDE_box, OUTSIDE_KINDS, OUTSIDE_INSTANCES = OUTSIDE_KI
 /* A scene with instances has its models beside it: their entries are in its table, their nodes and blocks behind its
  * own. Model 0 is the scene itself. Instances and models are two arrays among the blocks, each element a BLOCK_UNIT.
  *
- * Worlds are entries of the second array, behind the models, with the scene's own table. A ray of a world begins there,
- * and then visits model 0, which has what belongs to all. */
+ * Worlds are entries of the second array, behind the models, with the scene's own table. A ray of a world begins there.
+ * Then it visits model 0, which has the geometries that all worlds share. */
 #define SCENE_DEPTHS 5 /* a scene, and models in each other */
 #define ROOT_NONE 0xFFFFFFFFu
 
@@ -155,7 +155,7 @@ typedef struct instance_entry {
   float inverse[9]; /* B, row-major: o' = B (o - place), d' = B d */
   float place[3];
   uint32_t model;
-  uint32_t geometry; /* id of its model's first geometry, in the scene that the instance stands in */
+  uint32_t geometry; /* id of its model's first geometry, in the scene that the instance is in */
   float scale;       /* where the transform is a rotation, mirrored or not, times this; else 0 */
   uint32_t world;    /* that it belongs to; 0: all. Kernels find it by where its gate is */
 } instance_entry;
@@ -207,8 +207,8 @@ typedef struct hit_list {
 /* The query whose program answers a query. */
 #define PROGRAM_QUERY(query) ((query) == SLAB_NEAREST ? SLAB_DISTANCE : (query))
 
-/* The SLAB_QUERY of programs that answer every query, as the cast tells. Compiled ahead those of rays with masks and
- * hits of their own are so: there is one, where others are six. */
+/* The SLAB_QUERY of programs that answer every query: the cast's uniforms name it. Programs that are compiled ahead,
+ * for rays with masks and hits of their own, do so: one takes the place of six. */
 #define QUERY_TOLD PROGRAM_QUERIES
 #define QUERY_OF(cast) (SLAB_QUERY == QUERY_TOLD ? (cast)->query : (uint32_t)SLAB_QUERY)
 

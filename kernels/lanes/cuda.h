@@ -1,4 +1,4 @@
-/* This stands before the texts of slabcast_device.h in CUDA C++, which are read as OpenCL C. It defines that language's
+/* This comes before the texts of slabcast_device.h in CUDA C++, which are read as OpenCL C. It defines that language's
  * words and functions by CUDA's. host/gpu/trace.c forgets its macros after the texts. Names that it declares beside
  * them begin with slab_. */
 #ifndef LANES_CUDA_H
@@ -27,7 +27,7 @@ SLAB_FUNCTION unsigned slab_bits(int x) { return (unsigned)x; }
 #define atomic_add(p, n) atomicAdd((uint *)(p), n)
 #define atomic_inc(p) atomicAdd((uint *)(p), 1u)
 
-/* IEEE 754's, rounded to nearest, whatever the compiler is told of quotients and roots. */
+/* IEEE 754's, rounded to nearest, also where the compiler's options allow other quotients and roots. */
 #define fma(a, b, c) __fmaf_rn(a, b, c)
 #define sqrt(x) __fsqrt_rn(x)
 #define fabs(x) fabsf(x)

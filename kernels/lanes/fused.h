@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The product is exact in double. The sum is rounded to odd there; then a second rounding, to float, is right (Boldo
- * and Melquiond 2008, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd"). The
- * rest of a sum is Knuth's TwoSum; it is NaN where the sum is not finite. */
+/* The product is exact in double. The sum is rounded to odd there; then a second rounding, to float, is right. Boldo
+ * and Melquiond 2008, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", prove
+ * this. The rest of a sum is Knuth's TwoSum; it is NaN where the sum is not finite. */
 static inline float fused_by_double(float a, float b, float c) {
   const double p = (double)a * (double)b, z = (double)c, t = p + z, y = t - p;
   const double rest = (p - (t - y)) + (z - y);

@@ -2,14 +2,14 @@
  * or 16 floats wide: one ray is tested against LANES primitives at once, or (SLAB_PACKET) LANES rays against one
  * primitive.
  *
- * real, mask and word are the types of values that depend on a ray and a primitive. ray_real, ray_mask and ray_word are
- * the types of values that depend on a ray alone. These are as wide in packets, else scalars.
+ * Values that depend on a ray and a primitive have the types real, mask and word. Values that depend on a ray alone
+ * have the types ray_real, ray_mask and ray_word. These are as wide in packets, else scalars.
  *
  * Code written with these types reads like scalar code and means the same at every width. + - *, comparisons, ?: and &
  * | ! work on all of them. A mask is zero or all ones per lane (1 in scalars). Rounding is the same as in C11:
  * contraction is off, and no function of the common-function or native kind is used.
  *
- * Definitions of one backend alone stand in a file of its own. Other kernel headers do not ask which one they have. */
+ * Definitions of one backend alone are in a file of its own. Other kernel headers do not test which one they have. */
 #ifndef LANES_H
 #define LANES_H
 
@@ -34,7 +34,7 @@
 #define WORK_ITEM
 #endif
 
-/* Tells of a step, in kernels that are compiled to count them alone (kernels/lanes/steps.h). */
+/* Reports a step, only in kernels that are compiled to count steps (kernels/lanes/steps.h). */
 #ifndef COUNT
 #define COUNT(what, n)
 #endif

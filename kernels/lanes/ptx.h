@@ -72,7 +72,7 @@ PTX float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
 /* ---- numbers of rays that a buffer holds: walk/counted.h ---- */
 
 /* Every program has the parameters. The lines are comments in it, so that NVIDIA's assembler compiles it as if they
- * were not there (cmake/ptx_text.cmake). host/cuda/ptx.c makes code of them where a cast needs it. */
+ * were not there (cmake/ptx_text.cmake). Where a cast needs them, host/cuda/ptx.c turns the lines into code. */
 #define SLAB_COUNTED
 #ifndef COUNTED_TAKE
 #define COUNTED_TAKE(number, there, first)                         \

@@ -1,5 +1,5 @@
-/* lanes.h for OpenCL: what every device needs of the compiler and of scalars, and the lane types where LANES is 1.
- * Vector devices need the scalars too, for values that depend on a ray alone. lanes/vector.h adds their lanes. */
+/* lanes.h for OpenCL: definitions for compilers and scalars, which every device needs, and the lane types where LANES
+ * is 1. Vector devices need the scalars too, for values that depend on a ray alone. lanes/vector.h adds their lanes. */
 #ifndef LANES_SCALAR_H
 #define LANES_SCALAR_H
 
@@ -18,7 +18,7 @@
 #define HAS_PREFETCH
 #endif
 #endif
-/* Inline assembly is PTX. */
+/* Whether inline assembly is PTX. */
 #if defined(__NVPTX__) || defined(__NV_CL_C_VERSION) || defined(__CUDA_ARCH__)
 #define HAS_PTX
 #endif
@@ -27,7 +27,7 @@
 #if SLAB_RAY_PAIRS > 1 || defined(SLAB_PACKET)
 #define INLINE static inline __attribute__((always_inline, overloadable)) /* ray_pair.h, packet_hull.h */
 #elif defined(SLAB_SMALL)
-#define INLINE static inline /* the compiler calls what is large (cmake/native.cmake) */
+#define INLINE static inline /* the compiler calls large functions (cmake/native.cmake) */
 #else
 #define INLINE static inline __attribute__((always_inline))
 #endif

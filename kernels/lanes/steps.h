@@ -1,4 +1,4 @@
-/* The steps that a traversal tells of, where kernels are compiled to count them (COUNT of kernels/lanes/lanes.h). */
+/* The steps that a traversal reports, where kernels are compiled to count them (COUNT of kernels/lanes/lanes.h). */
 #ifndef LANES_STEPS_H
 #define LANES_STEPS_H
 

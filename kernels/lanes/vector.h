@@ -50,8 +50,8 @@ typedef uint32 word;
 #define lanes_as_real(x) as_float32(x)
 #define lanes_to_float(x) convert_float32(as_int32(x))
 #endif
-/* lanes_of_eights: of the eight floats at P(0), at P(8) and so on. lanes_eight_of: lanes i to i + 7, for a constant i.
- * lanes_to_float: of numbers below 2^31. lanes_to_int: towards 0, of numbers as large, at eight lanes. */
+/* The eight floats at P(0), at P(8) and so on: lanes_of_eights. Lanes i to i + 7, for a constant i: lanes_eight_of. Of
+ * numbers below 2^31: lanes_to_float. Towards 0, of numbers as large, at eight lanes: lanes_to_int. */
 
 /* Values that depend on a ray alone. */
 #ifdef SLAB_PACKET
@@ -75,8 +75,8 @@ typedef word ray_word;
 /* SLAB_ASSEMBLY: the driver supports inline assembly (program.c). */
 
 /* Keeps a mask that is used after a branch in its vector form. On processors without mask registers LLVM packs it to 16
- * bits a lane before the branch and unpacks it after, eight instructions in all. Without this rays are 3 to 10 % slower
- * (PoCL 3.1, Zen 3). */
+ * bits per lane before the branch and unpacks it after, eight instructions in all. Without this rays are 3 to 10 %
+ * slower (PoCL 3.1, Zen 3). */
 #if LANES == 8 && SLAB_RAY_PAIRS == 1 && defined(SLAB_ASSEMBLY) && defined(__AVX__) && !defined(__AVX512VL__)
 INLINE int8 lanes_kept(int8 m) {
   __asm__("" : "+x"(m));

@@ -88,8 +88,8 @@ INLINE slab_hit hit_at(const prepared_ray *ray, const geometry_entry *entry, uin
 #if defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE)
   float v[FLOATS_MOST]; /* no device of OpenCL has flags, and GPUs would store the zeros */
 #else
-  /* All of it: compilers subtract corners in vectors of four. The memory behind the last coordinate may hold a
-   * subnormal number, and a sum of it raises a flag (base/arithmetic.h). */
+  /* All of it is cleared: compilers subtract corners in vectors of four. The memory behind the last coordinate may hold
+   * a subnormal number, and a sum of it raises a flag (base/arithmetic.h). */
   float v[FLOATS_MOST] = {0};
 #endif
   const uint floats = primitive_floats(entry->kind);

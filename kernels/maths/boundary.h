@@ -9,7 +9,7 @@
  * included.
  *
  * Take a chain of edges and the chord from its first to its last vertex. Far from both, and where the ray does not pass
- * between them, they differ by the solid angle of a patch. Its dipole, quadrupole and octupole stand for that.
+ * between them, they differ by the solid angle of a patch. Its dipole, quadrupole and octupole approximate that.
  *
  * Terms are added as whole numbers, in units of 2^-28 turns: in any order, with equal bits. */
 #ifndef MATHS_BOUNDARY_H
@@ -82,8 +82,8 @@ INLINE real boundary_edges(const float p[3], GLOBAL const float *node, mask *uns
 
 /* ---- a chain from afar ---- */
 
-/* Which children must be looked into: the point is near, or its ray may pass between edges and chord. terms: what a
- * chain has beyond its chord. */
+/* Which children must be looked into: the point is near, or its ray may pass between edges and chord. terms: a chain's
+ * terms less its chord's. */
 INLINE mask boundary_patches(const float p[3], GLOBAL const float *node, real *terms) {
 #define ROW(n) lanes_load(node + (n)*BOUNDARY_WIDTH)
   const real x = ROW(BOUNDARY_CENTER) - p[0], y = ROW(BOUNDARY_CENTER + 1) - p[1], z = ROW(BOUNDARY_CENTER + 2) - p[2];
@@ -123,7 +123,7 @@ INLINE mask boundary_units(real turns) {
   return lanes_to_int(units < 0.0f ? units - 0.5f : units + 0.5f);
 }
 
-/* The turns of a child whose sign rounded numbers cannot tell. An edge along z is not asked for: it has no angle. */
+/* The turns of a child whose sign rounded numbers cannot tell. An edge along z is left out: it has no angle. */
 INLINE float boundary_exactly(const float p[3], GLOBAL const float *child, float turns) {
   float ends[2][3];
   for (uint i = 0; i < 6; i++) ends[i / 3][i % 3] = child[i * BOUNDARY_WIDTH];

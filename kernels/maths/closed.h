@@ -1,14 +1,14 @@
 /* Triangles with closed edges: a triangle is hit where the line of the prepared ray meets it, exactly.
  *
- * Half open edges ask for signs at the vertices as the shear rounds them, so that every crossing counts once. Between
+ * Half open edges take signs at the vertices as the shear rounds them, so that every crossing counts once. Between
  * these and the line itself is only the rounding of the shear. So an edge function beyond that error decides; where one
  * of the three is within it whole numbers do (touch.h). */
 #ifndef MATHS_CLOSED_H
 #define MATHS_CLOSED_H
 
-/* Whether a program can be asked for closed edges, and whether a cast asks for them. Packets have half open edges
- * alone. A program of OpenCL at one lane, as GPUs get it, is for one of the two (program.c). The programs of the user's
- * kernels and of QUERY_TOLD, which is compiled ahead, are for both. */
+/* Whether a program has closed edges, and whether a cast wants them. Packets have half open edges alone. A program of
+ * OpenCL at one lane, as GPUs get it, is for one of the two (program.c). The programs of the user's kernels and of
+ * QUERY_TOLD, which is compiled ahead, are for both. */
 #if defined(SLAB_PACKET) && !defined(SLAB_APART)
 #define HAS_CLOSED 0
 #elif defined(SLAB_CLOSED)
@@ -26,7 +26,7 @@
 #endif
 #endif
 
-/* Called, not inlined, where few casts ask for it: so programs are built as fast as without. */
+/* Called, not inlined, where few casts need it: so programs are built as fast as without. */
 #if !defined(__OPENCL_C_VERSION__) || defined(SLAB_NATIVE) || defined(SLAB_CLOSED) || LANES == 1
 #define CLOSED_CALLED INLINE
 #elif SLAB_RAY_PAIRS > 1 || defined(SLAB_PACKET)
@@ -97,8 +97,8 @@ INLINE void closed_touch(const prepared_ray *ray, const triangle_rows *rows, uin
   slab_touch(origin, along, corner, met);
 }
 
-/* Replaces what rounded edge functions say by what whole numbers do, in some lanes, as bits. There the weight of a is
- * not told: u, v and t come from whole numbers too. */
+/* Replaces the results of rounded edge functions by those of whole numbers, in some lanes, as bits. There the weight of
+ * a is not set: u, v and t come from whole numbers too. */
 INLINE void closed_meet_exactly(const prepared_ray *ray, const triangle_rows *rows, uint some, closed_met *met) {
   closed_lanes u, v, t, side;
   u.all = met->weight[1], v.all = met->weight[2], t.all = met->t;
@@ -131,7 +131,7 @@ INLINE closed_range closed_range_of(const triangle_edge e[3], const real error[3
   return r;
 }
 
-/* Whether the three have one sign, whatever their errors are; and whether they may. */
+/* Whether the three certainly have one sign, within their errors; and whether they may. */
 INLINE mask closed_agree(const closed_range *r) { return (r->least_low > 0.0f) | (r->most_high < 0.0f); }
 INLINE mask closed_may_agree(const closed_range *r) { return (r->least_high >= 0.0f) | (r->most_low <= 0.0f); }
 

@@ -10,7 +10,7 @@
 
 #include "maths/primitive.h"
 
-/* A closest point, from the point that is asked for. */
+/* A closest point, from the query's point. */
 typedef struct closest {
   real to[3]; /* the vector */
   real u, v;
@@ -103,12 +103,12 @@ INLINE void closest_normal(const real a[3], const real b[3], const real c[3], re
 }
 
 /* Where the point projects strictly inside of the triangle the plane's point is the closest, else that of the nearest
- * edge, of several the first.
+ * edge. Of several nearest edges it is the first.
  *
- * Error: all is computed of a triangle whose corners are off by a few u of the largest |a|, |b|, |c|, whatever its
- * aspect. The normal n is off by little of itself, since the cross product keeps its errors. The weights are n . (b x
- * c) and so on, of the same n. Where rounding calls a point inside that is not, the point is beside the edge by some u
- * of its distance from it. Up to that, the plane is as near as the edge. */
+ * Error: all is computed of a triangle whose corners are off by a few u of the largest |a|, |b|, |c|, for triangles of
+ * any aspect. The normal n is off by little of itself, since the cross product keeps its errors. The weights are n . (b
+ * x c) and so on, of the same n. Where rounding calls a point inside that is not, the point is beside the edge by some
+ * u of its distance from it. Up to that, the plane is as near as the edge. */
 INLINE void triangle_closest(const float p[3], GLOBAL const float *block, closest *at) {
   const triangle_rows rows = closest_rows(block);
   real corner[3][3], lower[3], upper[3], normal[3], weight[3];
@@ -184,8 +184,8 @@ INLINE void sphere_closest(const float p[3], GLOBAL const float *block, closest 
   at->feature = (word)(SLAB_FEATURE_FACE);
 }
 
-/* The surface of a box whose planes are given from the point. From inside, the border included, the nearest face, of
- * several the lowest: infinite ones are none. Inverted boxes give NaN. */
+/* The surface of a box whose planes are given from the point. From inside, the border included, it is on the nearest
+ * face, of several the lowest. Infinite faces do not count. Inverted boxes give NaN. */
 INLINE void closest_of_box(const real lower[3], const real upper[3], closest *at) {
   real least = (real)(INFINITY), face = (real)(0.0f), beside = (real)(0.0f), axes = (real)(0.0f), inner[3];
   UNROLL for (int i = 0; i < 3; i++) inner[i] = (real)(INFINITY);
@@ -293,8 +293,8 @@ INLINE bool closest_inside(const float p[3], GLOBAL const instance_entry *of, fl
   return point_is_valid(inner);
 }
 
-/* A squared distance in a model as the scene or model outside has it. gate: that of the instance's gate there. NaN, of
- * what is never found, stays: lanes_max may drop it. */
+/* A squared distance in a model as the scene or model outside has it. gate: that of the instance's gate there.
+ * Primitives that are never found have NaN, which stays: lanes_max may drop it. */
 INLINE real closest_outside(real square, float scale, float gate) {
   square = square * scale;
   square = square < FLOAT_MIN_NORMAL ? (real)(0.0f) : square;

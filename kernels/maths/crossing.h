@@ -25,7 +25,7 @@ int slab_crosses(const float p[3], float corner[3][3]);
 int slab_side(const float p[3], float ends[2][3]);
 #define CROSSING_FUNCTION int
 #else
-#define CROSSING_FUNCTION static __attribute__((noinline, unused)) int /* of two, a program may need one */
+#define CROSSING_FUNCTION static __attribute__((noinline, unused)) int /* a program may need one of the two */
 #endif
 
 #if HAS_WHOLE
@@ -68,8 +68,8 @@ typedef struct crossing_edge {
 
 #define CROSSING_UNSURE 2
 
-/* That of the edge facing a corner. Where differences are exact, so are products with their residuals; but those below
- * 2^-100 may have lost what decides. */
+/* The edge function of the edge facing a corner. Where differences are exact, so are products with their residuals. But
+ * residuals of products below 2^-100 may have lost the bits that decide. */
 PART crossing_edge crossing_edge_of(const crossing *c, int vertex) {
   const int i = next_of_three(vertex), j = next_of_three(i);
   const float *a = c->at[i], *b = c->at[j];

@@ -1,4 +1,4 @@
-/* Instances: models, which are scenes of their own, that stand in a scene by transforms, in each other too. A ray is
+/* Instances: models, which are scenes of their own, placed in a scene by transforms, in each other too. A ray is
  * transformed into the space of a model and prepared again there, as any ray. Its t stay lengths of the prepared
  * direction outside. Kernels and the CPU reference have the same results of this. */
 #ifndef MATHS_INSTANCES_H

@@ -63,8 +63,9 @@ INLINE quantised_axis quantised_axis_of(const prepared_ray *ray, int i, float st
 }
 
 /* Adds to `found` those of four children that the ray may overlap at limit or before: COMPRESSED_CHILD(first + k) for
- * child k. lower, upper: their bounds, in bytes. found: from 2^15 to 2^16. Numbers are made from it, so that one child
- * comes after the other: else compilers for GPUs hold the numbers of all in registers at once. */
+ * child k. Their bounds, lower and upper, are in bytes. The range of `found` is from 2^15 to 2^16. Numbers are made
+ * from it, so that one child comes after the other: else compilers for GPUs hold the numbers of all in registers at
+ * once. */
 INLINE float quantised_children(const bool oblique, const prepared_ray *ray, const quantised_axis axis[3],
                                 const uint lower[3], const uint upper[3], uint first, float limit, float found) {
   float step[3], near_off[3], far_off[3];

@@ -55,8 +55,8 @@ typedef struct prepared_ray {
   ray_real forth[2];     /* the inverse factors */
   ray_word octant;       /* bits 0 to 2: direction x, y, z is negative; above: the axis of its largest component */
   /* Values that depend on the octant. Triangles are transformed to shear space. Axis k[2] is the axis of the
-   * direction's largest component. k[0] and k[1] are the others, in the order that keeps windings. shear_origin and
-   * shear_inverse are in that order. shear = direction / largest component. */
+   * direction's largest component. The others, k[0] and k[1], are in the order that keeps windings. So are shear_origin
+   * and shear_inverse. shear = direction / largest component. */
   octant_word dir_is_negative[3], k[3];
   ray_real shear_origin[3], shear_inverse[3], shear[2];
 } prepared_ray;

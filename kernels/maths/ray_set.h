@@ -6,7 +6,7 @@
 #include "data/ray_set.h"
 #include "lanes/lanes.h"
 
-/* Of one row: what is the same for all of its rays. */
+/* The values that all rays of a row share. */
 typedef struct ray_row {
   float place[12];           /* a pose, or a point and its normal */
   float first[3], second[3]; /* the frame's axes beside the normal */

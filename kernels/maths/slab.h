@@ -4,8 +4,8 @@
 
 #include "maths/ray.h"
 
-/* enter and leave have a relative error of three roundings each, and ((1+u)/(1-u))^3 < 1 + 8u, u = 2^-24. leave is
- * widened by 8u, so that every box that the exact ray intersects is accepted, corners included. */
+/* Both enter and leave have a relative error of three roundings, and ((1+u)/(1-u))^3 < 1 + 8u, u = 2^-24. So leave is
+ * widened by 8u: every box that the exact ray intersects is accepted, corners included. */
 #define WIDEN_UP 0x1.000008p+0f
 #define WIDEN_DOWN 0x1.fffffp-1f
 

@@ -1,5 +1,5 @@
 /* Closed edges, exactly: whether the line of a ray meets a triangle where rounded edge functions cannot tell, and
- * where. It is asked in the rare case that one of them is within its error of 0 (triangle.inc).
+ * where. It is called in the rare case that one of them is within its error of 0 (triangle.inc).
  *
  * With A, B, C the corners relative to the origin and d the direction, the edge function of an edge from I to J is
  * d . (J x I), up to the sign of d's third component. The line meets the triangle where no two of the three have

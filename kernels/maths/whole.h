@@ -1,10 +1,10 @@
-/* Whole numbers of some hundred bits, in which signs of triple products are exact: of a direction and corners of a
- * triangle relative to a point. touch.h and crossing.h use them where rounded numbers cannot decide. */
+/* Whole numbers of some hundred bits. In them the signs of triple products, of a direction and corners of a triangle
+ * relative to a point, are exact. Where rounded numbers cannot decide, touch.h and crossing.h use them. */
 #ifndef MATHS_WHOLE_H
 #define MATHS_WHOLE_H
 
-/* OpenCL's programs have them where they have closed edges, or winding numbers. All that is compiled ahead calls the
- * functions of host/shapes/exact.c, which alone has them. */
+/* OpenCL's programs have them where they have closed edges, or winding numbers. All code that is compiled ahead calls
+ * the functions of host/shapes/exact.c, which alone has them. */
 #if !defined(__OPENCL_C_VERSION__) || defined(SLAB_NATIVE)
 #ifdef SLAB_WHOLE
 #define HAS_WHOLE 1
@@ -51,7 +51,7 @@ PART void whole_clear(whole *a, int words) {
   for (int i = 0; i < words; i++) a->word[i] = 0u;
 }
 
-/* sum += a b, or -= a b. Modulo 2^(32 words), where signs need no care. */
+/* sum += a b, or -= a b. Modulo 2^(32 words), so signs need no care. */
 PART void whole_add_product(whole *sum, const whole *a, const whole *b, bool subtracts, int words) {
   whole product;
   whole_clear(&product, words);

@@ -41,7 +41,7 @@ INLINE void triangle_winding(const float p[3], GLOBAL const float *block, windin
   found->unsure = (found->leaves | found->enters) & !(certain & below);
 }
 
-/* Solids: the border is inside. Bounds of which padded ones hold the solid are asked too, so that it is found in its
+/* Solids: the border is inside. The padded bounds, which hold the solid, are tested too, so that it is found in its
  * node. */
 INLINE mask winding_holds(const float p[3], const real lower[3], const real upper[3]) {
   mask holds = !(mask)0;
@@ -94,7 +94,7 @@ INLINE void primitive_winding(const uint kind, const float p[3], GLOBAL const fl
 
 /* ---- bounds ---- */
 
-/* Whether the ray may meet what bounds hold. NaN, of an axis that is not bounded, constrains nothing. */
+/* Whether the ray may meet something within these bounds. NaN, of an axis that is not bounded, constrains nothing. */
 INLINE mask winding_meets(const float p[3], const real lower[3], const real upper[3]) {
   return !((lower[0] > p[0]) | (upper[0] < p[0]) | (lower[1] > p[1]) | (upper[1] < p[1]) | (upper[2] < p[2]));
 }

@@ -130,8 +130,8 @@ INLINE void visit_ungated(bvh_path *path, GLOBAL const model_entry *model) {
   if (ungated.blocks != 0) visit_push(path, ungated.first, VISIT_GATES, -INFINITY, ungated.blocks);
 }
 
-/* Pushes the scene's root, and above it what a world has: its root, and its instances without a gate, which may be all.
- * The last becomes the next. enter: where roots are entered. */
+/* Pushes the scene's root, and above it a world's: its root, and its instances without a gate, which may be all of its
+ * instances. The last becomes the next. enter: where roots are entered. */
 INLINE void visit_world(bvh_path *path, GLOBAL const model_entry *world, float enter) {
   visit_push(path, 0, BVH_INNER, enter, 0);
   if (world->root != ROOT_NONE) visit_push(path, world->root, BVH_INNER, enter, 0);

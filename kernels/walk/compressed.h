@@ -73,7 +73,7 @@ INLINE depth_descent depth_begins(const query_state *q, const scene_view *scene,
   return d;
 }
 
-/* Where a world is done, goes on with what belongs to all. False: that is done, too. */
+/* Where a world is done, goes on with the geometries that all worlds share. False: these are done, too. */
 INLINE bool depth_turns(query_state *q, const scene_view *scene) {
   GLOBAL const model_entry *all = scene_model(scene, 0);
   if (own_world(OWN_OF(q), scene->cast) == 0 || q->depths[0].model == all) return false;
@@ -99,7 +99,7 @@ INLINE bool depth_ends(query_state *q, depth_descent *d, const depth_descent *ou
 }
 
 /* Tests a gate, and goes into the model. False where the ray does not. The gate is tested with the whole range of the
- * ray, since instance_t asks for where it is entered. */
+ * ray, since instance_t needs the t where it is entered. */
 INLINE bool enter_gate(query_state *q, const prepared_ray *ray, const scene_view *scene, uint place) {
   const global float *block = block_at(scene->blocks, (size_t)place * BVH_UNIT);
   real enter, leave;

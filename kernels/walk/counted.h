@@ -2,7 +2,8 @@
  * (slab_batch.counted).
  *
  * Kernels that are built with SLAB_COUNTED have two parameters more, and look there. Others are the code that they were
- * without such casts. PTX is compiled ahead, once for both: what looks there are comments in it (lanes/ptx.h).
+ * without such casts. PTX is compiled ahead, once for both: the instructions that look there are comments in it
+ * (lanes/ptx.h).
  *
  * A launch has work-items for cast.rays. Work-items beyond the number write nothing. A group without rays ends at once,
  * all of it and before its first barrier. */
@@ -22,7 +23,7 @@
 #define COUNTED_RAYS(number, cast) const uint number = (cast).rays
 #endif
 
-/* Takes what is there. first: of the rays of the work-item's group. */
+/* Lowers the number to that in the buffer. first: of the rays of the work-item's group. */
 #ifndef COUNTED_TAKE
 #define COUNTED_TAKE(number, there, first) \
   number = min(number, *(there));          \

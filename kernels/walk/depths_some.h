@@ -1,5 +1,5 @@
 /* The depths of a ray where a scene has instances: the scene, and models in each other. depths_none.h is the same where
- * it has none. Both say what a query keeps of depths, and what it asks of a primitive's geometry. */
+ * it has none. Both define a query's members for depths, and its tests of a primitive's geometry. */
 #ifndef WALK_DEPTHS_SOME_H
 #define WALK_DEPTHS_SOME_H
 

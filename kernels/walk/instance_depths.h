@@ -1,4 +1,4 @@
-/* A ray goes into models, and leaves them: what the layouts of a BVH have in common. */
+/* A ray goes into models, and leaves them: the part that the layouts of a BVH have in common. */
 #ifndef WALK_INSTANCE_DEPTHS_H
 #define WALK_INSTANCE_DEPTHS_H
 
@@ -26,7 +26,8 @@ INLINE bool depth_enter(query_state *q, const scene_view *scene, uint instance, 
   return true;
 }
 
-/* Tests what stands outside the BVH of the model that the ray is in; ray: the one there. True when the ray is done. */
+/* Tests the primitives outside the BVH of the model that the ray is in; ray: the one there. True when the ray is
+ * done. */
 INLINE bool depth_scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene) {
   GLOBAL const model_entry *model = q->depths[q->depth].model;
   bvh_outside outside[OUTSIDE_KINDS];
@@ -34,7 +35,7 @@ INLINE bool depth_scan_outside(query_state *q, const prepared_ray *ray, const sc
   return scan_outside(q, ray, scene, outside);
 }
 
-/* Tests what stands outside the scene's BVH, and that of the ray's world. */
+/* Tests the primitives outside the scene's BVH, and those of the ray's world. */
 INLINE bool scene_scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene) {
   if (scan_outside(q, ray, scene, scene->cast->outside)) return true;
   return own_world(OWN_OF(q), scene->cast) != 0 && depth_scan_outside(q, ray, scene);

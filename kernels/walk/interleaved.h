@@ -26,8 +26,8 @@ INLINE void interleaved_begin(interleaved_path *path, const scene_view *scene) {
   interleaved_root(path, scene, 0);
 }
 
-/* Pushes the children of the next node whose bounds the ray overlaps; or of a block of gates, which has planes and
- * children where a node has. These children are instances. */
+/* Pushes the children of the next node whose bounds the ray overlaps; or of a block of gates, whose children are
+ * instances. Such a block has planes and children where a node has them. */
 INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, real enter, mask overlapped) {
   const global bvh_node *owner = (const global bvh_node *)path->at;
   interleaved_entry *entry = path->top;

@@ -1,6 +1,6 @@
 /* Traversal of instances, for interleaved rays; interleaved_none.h is the same where a scene has none. It does what
  * visits_some.h does, in other steps. A block of gates is a node whose children are instances, so there is no branch
- * between the two. That test is conservative: the gate of an instance is tested for what it is when the instance's turn
+ * between the two. That test is conservative: the exact test of an instance's gate comes when the instance's turn
  * comes. */
 #ifndef WALK_INTERLEAVED_SOME_H
 #define WALK_INTERLEAVED_SOME_H
@@ -61,7 +61,7 @@ INLINE void interleaved_take(interleaved_path *path, const scene_view *scene, co
   path->owner = &entry->owner->bounds[0][0];
   path->lane = lane;
   path->at = bvh_at(scene, path->child, path->meta);
-  if (of == VISIT_INSTANCE) path->at = path->owner; /* what the instance needs is not known yet */
+  if (of == VISIT_INSTANCE) path->at = path->owner; /* the instance's needs are not known yet */
 }
 
 /* Pushes the instances without a gate of a model that is entered. */

@@ -24,8 +24,9 @@ typedef struct listing {
 #endif
 } listing;
 
-/* LISTS_HELD: hits that a kernel holds itself, of as many lists in progress. lists_given: says where, in the arrays of
- * the cast. first_walk: the first of their arguments walk of listing_begin. In a wide BVH it is FIRST_WALK. */
+/* LISTS_HELD: hits that a kernel holds itself, of as many lists in progress. A call of lists_given puts their place
+ * into the arrays of the cast. The first of their arguments walk of listing_begin is first_walk. In a wide BVH it is
+ * FIRST_WALK. */
 #ifdef SLAB_NATIVE
 #define LIST_HELD 8 /* hits */
 #define LISTS_HELD(lists) (SLAB_QUERY == SLAB_ALL || SLAB_QUERY == QUERY_TOLD ? (lists)*LIST_HELD : 1)
@@ -34,7 +35,7 @@ INLINE void lists_given(cast_arrays *arrays, deferred_hit *held, size_t first_wa
   arrays->first_walk = first_walk;
 }
 #define FIRST_WALK(lists) (get_global_id(0) * LISTS_MOST)
-/* Of functions that few rays need: each is there once, not wherever a kind's hits are taken. */
+/* For functions that few rays need: each is there once, not wherever a kind's hits are taken. */
 #define RARE static __attribute__((noinline))
 #else
 #define LISTS_HELD(lists) 1 /* none: all are in the space */

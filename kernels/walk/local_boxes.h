@@ -1,5 +1,5 @@
 /* The conservative box reject against boxes in local memory, for devices that test one primitive at a time. It accepts
- * every box that the slab test accepts. Most rays take one fma a plane instead of a subtraction and a product. */
+ * every box that the slab test accepts. Most rays take one fma per plane instead of a subtraction and a product. */
 #ifndef WALK_LOCAL_BOXES_H
 #define WALK_LOCAL_BOXES_H
 

@@ -47,7 +47,7 @@ INLINE bool scan_leaf(query_state *q, const prepared_ray *ray, const scene_view 
   return false;
 }
 
-/* The primitives outside the BVH, of the kinds that may stand there. */
+/* The primitives outside the BVH, of the kinds that may be there. */
 INLINE bool scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene,
                          const bvh_outside outside[OUTSIDE_KINDS]) {
 #define SCAN_KIND(shape, name)                                                                          \

@@ -7,7 +7,7 @@
 
 typedef struct query_own {
   uint mask;
-  uint world;    /* 0: it sees what belongs to all, and nothing else */
+  uint world;    /* 0: it sees the geometries that all worlds share, and no others */
   float after_t; /* as reported */
   uint after_geometry, after_primitive;
 } query_own;

@@ -1,5 +1,5 @@
-/* Packets at leaves, and at what stands outside the BVH. Rays are tested against a block in one of three ways. All are
- * tested against one primitive after the other; or singly, each against all triangles (packet_singly.h); or each
+/* Packets at leaves, and at the primitives outside the BVH. Rays are tested against a block in one of three ways. All
+ * are tested against one primitive after the other; or singly, each against all triangles (packet_singly.h); or each
  * against a triangle of its own. */
 #ifndef WALK_PACKET_LEAF_H
 #define WALK_PACKET_LEAF_H

@@ -1,4 +1,4 @@
-/* SLAB_ALL: what the rays of a packet hit is noted in a log, and listed from there. */
+/* SLAB_ALL: the hits of a packet's rays are noted in a log, and listed from there. */
 #ifndef WALK_PACKET_LIST_H
 #define WALK_PACKET_LIST_H
 

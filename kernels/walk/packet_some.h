@@ -48,7 +48,7 @@ INLINE GLOBAL const bvh_outside *packet_outside_of(const packet *p, const scene_
   return p->model->outside;
 }
 
-/* Notes the geometry of what some rays cross. */
+/* Notes the geometry of the primitive that some rays cross. */
 INLINE void crossing_in(packet_crossing *c, const packet *p, mask rays, uint global_id, const scene_view *scene) {
   const uint geometry = SLAB_QUERY == SLAB_CLOSEST ? p->first_geometry + packet_entry(p, global_id, scene)->id : 0;
   c->geometry = rays ? (word)(geometry) : c->geometry;

@@ -1,17 +1,17 @@
-/* Queries of points: their arrays, the depths of instances, blocks in a BVH. points_closest.h and points_winding.h say
- * which values are kept of a point and which bounds may matter to it. They also test blocks and give answers. A program
- * says how it searches a scene: points_search of its own. */
+/* Queries of points: their arrays, the depths of instances, blocks in a BVH. Both points_closest.h and points_winding.h
+ * define which values are kept of a point, and which bounds may matter to it. They also test blocks and give answers. A
+ * program has a points_search of its own, which searches a scene. */
 #ifndef WALK_POINTS_H
 #define WALK_POINTS_H
 
-/* Built for SLAB_COUNT, of which #if knows the number alone, a program counts how often surfaces surround points. Else
- * it finds closest points. */
+/* A program that is built for SLAB_COUNT, of which #if knows only the number, counts how often surfaces surround
+ * points. Else it finds closest points. */
 #define SLAB_WINDS (SLAB_QUERY == 3)
 
 #include "maths/closest.h"
 #include "walk/models.h"
 
-/* The arrays of a call, an entry a point each. NULL: there is none. */
+/* The arrays of a call, with an entry for each point. NULL: there is none. */
 typedef struct point_arrays {
   GLOBAL const float *points; /* 3 each */
   GLOBAL void *results;       /* of the query's type */
@@ -51,11 +51,11 @@ typedef struct point_query {
 #else
   float limit;       /* squared distance of the best so far; at first that of the radius */
   uint global_id;    /* of the best so far; SLAB_MISS: there is none */
-  uint geometry;     /* id of its geometry; 0 where a scene has no instances, whose global ids have the same order */
+  uint geometry;     /* id of its geometry; 0 where a scene has no instances: global ids have the same order there */
   uint kind, where;  /* the kind and the block of it */
-  float to[3], u, v; /* its closest point, where that is asked for: see closest */
+  float to[3], u, v; /* its closest point, where the query has one: see closest */
   uint feature;
-  bool any; /* whatever is found first will do */
+  bool any; /* the first one that is found will do */
 #endif
 } point_query;
 
@@ -122,7 +122,7 @@ INLINE void points_take_world(point_query *q, const point_arrays *arrays, size_t
 #endif
 }
 
-/* The block in which the point before this one found what is closest. Neighbours find it near. */
+/* The block in which the point before this one found its closest point. Neighbours have theirs near. */
 typedef struct point_hint {
   uint kind, where;
   bool is;

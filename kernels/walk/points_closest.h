@@ -1,4 +1,4 @@
-/* Closest points: what is kept of the best so far, how blocks are tested, and answers. A part of points.h. */
+/* Closest points: the best so far, tests of blocks, and answers. A part of points.h. */
 #ifndef WALK_POINTS_CLOSEST_H
 #define WALK_POINTS_CLOSEST_H
 

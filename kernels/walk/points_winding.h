@@ -81,7 +81,7 @@ INLINE point_query points_query(const point_arrays *arrays, const cast_uniforms 
   return q;
 }
 
-/* A point learns nothing from the one before it. */
+/* A point does not learn from the one before it. */
 INLINE void points_hint(const point_query *q, point_hint *hint) { (void)q, (void)hint; }
 
 #endif

@@ -1,6 +1,6 @@
 /* The query of a cast, as a policy over one traversal. The traversal reports crossings. The query keeps what it needs
- * and limits how far the ray still has to be traced. SLAB_QUERY is a constant, so each program
- * holds one query, but those of QUERY_TOLD. */
+ * and limits how far the ray still has to be traced. SLAB_QUERY is a constant, so each program holds one query, except
+ * those of QUERY_TOLD. */
 #ifndef WALK_QUERY_H
 #define WALK_QUERY_H
 
@@ -21,7 +21,7 @@
 #define SLAB_INTERLEAVED_ALONE 0 /* 1: the program casts no few rays: they are left to another */
 #endif
 
-/* The state of a ray that has met nothing. */
+/* The state of a ray without a crossing. */
 INLINE query_state query_fresh(const prepared_ray *ray) {
   query_state q = {0};
   q.t = q.limit = ray->t_max;

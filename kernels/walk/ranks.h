@@ -29,7 +29,7 @@ INLINE uint rank_least(ushort8 v) {
  * counts as entered at 0. */
 INLINE uint8 ranks_entered(float8 enter) { return as_uint8(max(as_int8(enter), 0)) >> 15; }
 
-/* The most rank of children that are entered at limit or before. A limit below 0 drops no child. */
+/* The greatest rank of children that are entered at limit or before. A limit below 0 drops no child. */
 INLINE uint rank_last(float limit) { return as_uint(limit) >> 15; }
 
 /* The ranks of the children that are overlapped; RANK_NONE of the others. */
@@ -43,7 +43,7 @@ INLINE ushort8 ranks_of(uint8 rank, int8 overlapped) {
 #endif
 }
 
-/* Of each child, what takes it out of those that are left. */
+/* For each child, the word that takes it out of those that are left. */
 constant ushort8 rank_taken[BVH_WIDTH] = {
     (ushort8)(RANK_NONE, 0, 0, 0, 0, 0, 0, 0), (ushort8)(0, RANK_NONE, 0, 0, 0, 0, 0, 0),
     (ushort8)(0, 0, RANK_NONE, 0, 0, 0, 0, 0), (ushort8)(0, 0, 0, RANK_NONE, 0, 0, 0, 0),

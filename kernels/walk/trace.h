@@ -1,8 +1,8 @@
 /* The function that a kernel of the user's calls: one ray, one query, and no array (slabcast_device.h).
  *
- * A text is there once for each query of the program, under names of its own. So all functions stand in each of the
- * texts, and one of each text is called. Built with SLAB_TRACE, and with what flat.cl, wide.cl or compressed.cl is
- * built with. TRACE_CAST: the function that casts a ray of a prepared query. */
+ * A text is there once for each query of the program, under names of its own. So all functions are in each of the
+ * texts, and one of each text is called. Built with SLAB_TRACE, and with the options of flat.cl, wide.cl or
+ * compressed.cl. TRACE_CAST: the function that casts a ray of a prepared query. */
 #ifndef WALK_TRACE_H
 #define WALK_TRACE_H
 
@@ -29,7 +29,7 @@ INLINE scene_view trace_scene(const slab_view *view, const cast_uniforms *cast) 
   return scene;
 }
 
-/* Traces a ray. own: the cast of this ray alone. after: where SLAB_OWN is 1, what is found follows this hit. */
+/* Traces a ray. own: the cast of this ray alone. after: where SLAB_OWN is 1, hits follow this one. */
 INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *given, const slab_trace_options *options,
                       slab_short_hit after) {
   ray_depths depths;
@@ -51,8 +51,8 @@ INLINE void trace_ray(traced_ray *own, const slab_view *view, const slab_ray *gi
   if (own->ray.state == RAY_LIVE) TRACE_CAST(&own->q, &own->ray, &scene);
 }
 
-/* A function of the public header: the result of a ray's query. That without options calls the other, so the traversal
- * is there once; compilers that inline both leave out what the defaults do not ask for. */
+/* A function of the public header: the result of a ray's query. The one without options calls the other, so the
+ * traversal is there once. Compilers that inline both leave out the code that the defaults do not need. */
 #define TRACE(type, name, result)                                                                            \
   static type name##_with(const slab_view *view, const slab_ray *given, const slab_trace_options *options) { \
     traced_ray own;                                                                                          \

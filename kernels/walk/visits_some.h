@@ -9,7 +9,7 @@
 #include "walk/instance_depths.h"
 
 /* Tests the first of some blocks of gates. The instances are pushed, the nearest last, above the other blocks. A gate
- * is tested with the whole range of the ray, since instance_t asks for where it is entered. */
+ * is tested with the whole range of the ray, since instance_t needs the t where it is entered. */
 INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene, uint first, uint blocks) {
   const prepared_ray *ray = &q->depths[q->depth].ray;
   const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
@@ -47,8 +47,8 @@ INLINE bool visit_end(query_state *q, bvh_path *path) {
   return bvh_pop(path, q->limit);
 }
 
-/* Begins at the root of the scene, and with its instances without a gate. A ray of a world begins with that, and what
- * belongs to all waits below. */
+/* Begins at the root of the scene, and with its instances without a gate. A ray of a world begins with that, and the
+ * geometries that all worlds share wait below. */
 INLINE void visit_begin(const query_state *q, bvh_path *path, const scene_view *scene, bvh_visit *stack) {
   bvh_begin(path, stack);
   if (own_world(OWN_OF(q), scene->cast) == 0) {
@@ -59,7 +59,7 @@ INLINE void visit_begin(const query_state *q, bvh_path *path, const scene_view *
   visit_world(path, q->depths[0].model, -INFINITY);
 }
 
-/* Whether the next visit is none of a node or of a leaf with primitives. */
+/* Whether the next visit is neither a node nor a leaf with primitives. */
 INLINE bool visit_is_of_instances(uint meta) { return !BVH_IS_INNER(meta) && BVH_LEAF_KIND(meta) >= SHAPE_INSTANCE; }
 
 /* One such visit. False when the ray is done. */
