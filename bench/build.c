@@ -1,4 +1,4 @@
-/* bench_build: compares commits with Embree's: triangles a second, in alternating rounds, and the cost of the BVHs.
+/* bench_build: compares commits with Embree's: triangles per second, in alternating rounds, and the cost of the BVHs.
  *
  * Both have the vertices and indices already, and commit a scene, whose leaves hold copies of the triangles. Embree
  * does not give access to the BVH that it commits. So its cost is measured by calling its builder for a BVH like ours:

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# The first day on a card: what is asked of a GPU that has not run this yet, in stages, each with its own time and log.
+# The first day on a card: the tests of a GPU that has not run this yet, in stages, each with its own time and log.
 #
 #   card.sh [--device SEL] [--minutes M] [--wheels WHEELS] [--dry] BUILD [FOLDER]
 #
-# BUILD: what `./dev card` builds, here or carried along; it needs no compiler and no network, and changes no setting of
-# the card. Each driver that has the card, OpenCL and CUDA, is asked the same: first whether its answers are right, and
-# only then how fast it is. Results go to FOLDER (build/card) in a folder of their own for this commit and this device.
-# At the end that folder becomes one file, FOLDER/NAME.tar.gz, to bring home. Its results/ go to bench/results. Stages
-# that are done are not run again. So the same command continues a run that was cut off, or whose minutes were too few
-# (then exit code 75). No stage stops the other driver's. Exit code 1: some stage failed, or there is no card.
+# BUILD: the folder that `./dev card` builds, here or carried along. card.sh needs no compiler and no network, and
+# changes no setting of the card. Each driver that has the card, OpenCL and CUDA, gets the same tests: first of its
+# answers, and only then of its speed. Results go to FOLDER (build/card), in a folder of their own for this commit and
+# this device. At the end that folder becomes one file, FOLDER/NAME.tar.gz, to bring home. Its results/ go to
+# bench/results. Stages that are done are not run again. So the same command continues a run that was cut off, or whose
+# minutes were too few (then exit code 75). No stage stops the other driver's. Exit code 1: some stage failed, or there
+# is no card.
 # --device: a part of the card's name, which both drivers give it.
-# --wheels: a folder of wheels for Python: slabcast, numpy, and what has arrays on cards, PyTorch, CuPy or JAX, with all
-# that these need. They are installed from there alone, and card_arrays.py casts their arrays.
+# --wheels: a folder of wheels for Python: slabcast, numpy, and packages with arrays on cards, PyTorch, CuPy or JAX,
+# with all that these need. They are installed from there alone, and card_arrays.py casts their arrays.
 # --dry: everything small and once, in seconds, which shows that all works and measures nothing. It needs no card: PoCL
 # shows itself as a GPU, and the kernels of a libcuda run on the processor (`./dev card --dry` builds them).
 set -euo pipefail
@@ -37,8 +38,8 @@ export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} # of slabcast
 
 say() { echo "card: $*" >&2; }
 
-# NVIDIA's driver of OpenCL, where it is here without the file that tells loaders of it. Those of other drivers may be
-# there.
+# NVIDIA's driver of OpenCL, where it is here without the file that announces it to loaders. The files of other drivers
+# may be there.
 find_driver() {
   local library
   if grep -qs nvidia "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd; then return; fi
@@ -118,7 +119,7 @@ arrays() {
   rm -r arrays
 }
 
-# Rays that are made on the card, and sums that come back: a city's sky, 1,000 rays a point, and a LiDAR's turns. Then
+# Rays that are made on the card, and sums that come back: a city's sky, 1,000 rays per point, and a LiDAR's turns. Then
 # how far a grid's points are from a terrain, and their winding numbers: it is open. The processor does the same first.
 sets() {
   local word
@@ -140,7 +141,7 @@ sets() {
     diff <(answers "native-$word.json") <(answers "$SLABCAST_BACKENDS-$word.json") || { echo "$word: not the processor's" && return 1; }
   done
 }
-# What a file of sets says of answers: counts and means.
+# The answers in a file of sets: counts and means.
 answers() { grep -vE 'device|seconds|per_second' "$1"; }
 export -f listing first arrays sets answers
 export bin device wheels here dry
@@ -175,7 +176,7 @@ put_beside() {
     opencl-first.csv cuda-first.csv
 }
 
-# What arrays of the host cost, by each driver.
+# The cost of arrays of the host, by each driver.
 draw() {
   local csv
   command -v gnuplot >/dev/null || { say "there is no gnuplot: at home \`./dev plot\` draws the tables" && return; }
@@ -186,7 +187,7 @@ draw() {
   done
 }
 
-# What bench/results keeps of a device.
+# The files of a device that bench/results keeps.
 collect() {
   local name from
   rm -rf results
@@ -213,7 +214,7 @@ mkdir -p "$all"
 if [[ -n $dry ]]; then pretend; else find_driver; fi
 drivers=() about='' cards=()
 for driver in opencl cuda; do
-  # The commit, the device and its driver, a line each.
+  # The commit, the device and its driver, one line each.
   if mapfile -t what < <(SLABCAST_BACKENDS=$driver "$bin/bench_tuning" --about --device "$device" 2>"$all/refused") && ((${#what[@]} == 3)); then
     drivers+=("$driver") cards+=("${what[1]}")
     about+="driver $driver ${what[2]}"$'\n'

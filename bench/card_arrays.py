@@ -2,7 +2,7 @@
 """Arrays of PyTorch, CuPy and JAX on a card, cast where they lie: card_arrays.py [--card N] [--rays N] [--dry].
 
 Answers come first: each query equals the processor's bit by bit, on the package's own streams. Rays go before the cast
-has run. They are given by origins and directions, with masks, after hits, and in a kernel of CUDA C++. Then rays a
+has run. They are given by origins and directions, with masks, after hits, and in a kernel of CUDA C++. Then rays per
 second: of arrays on the card, waited for once, beside arrays of the host; and how long one call keeps the host.
 Packages that are not installed are left out, and so is the kernel where there is no NVRTC. Exit code 1: an answer
 differs; 77: there is no card, or no package.
@@ -51,7 +51,7 @@ class Torch:
         return array.cpu().numpy()
 
     def streams(self):
-        """What makes another stream the current one."""
+        """Contexts that make another stream the current one."""
         return [nullcontext, lambda: self.torch.cuda.stream(self.torch.cuda.Stream(self.card))]
 
     def finish(self, results):
@@ -107,7 +107,7 @@ PACKAGES = {"torch": Torch, "cupy": CuPy, "jax": Jax}
 
 
 def packages(card):
-    """Those that are installed and have the card."""
+    """The sides that are installed and have the card."""
     for name, kind in PACKAGES.items():
         try:
             yield name, kind(importlib.import_module(name), card)

@@ -10,7 +10,7 @@ enum { BURSTS = 20 };
 typedef struct bursts {
   const simd_baseline *simd_baseline;
   os_mutex lock;
-  double tests; /* tests a second, sum of the threads that have finished */
+  double tests; /* tests per second, sum of the threads that have finished */
 } bursts;
 
 static void run_bursts(void *argument) {

@@ -5,7 +5,7 @@
 
 #include "simd_baseline.h"
 
-/* Tests a second of `arithmetic`: the sum of each thread's best. The threads run at the same time. */
+/* Tests per second of `arithmetic`: the sum of each thread's best. The threads run at the same time. */
 double ceiling_tests(const simd_baseline *, uint32_t threads);
 
 #endif

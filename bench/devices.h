@@ -6,12 +6,12 @@
 
 enum { DEVICES_DEFAULT = 2, DEVICE_SELECTOR = 24 };
 
-/* What is measured where none is named: "cpu", and where that is the processor, the first CPU device of OpenCL beside
- * it. Returns how many selectors it wrote. */
+/* The devices that are measured where none is named: "cpu" and, where that is the processor, also the first CPU device
+ * of OpenCL. Returns how many selectors it wrote. */
 int devices_default(char selectors[DEVICES_DEFAULT][DEVICE_SELECTOR]);
 
-/* The threads of the side that a device is held against: a CPU device's own, beside others those of the first CPU
- * device, 1 where none is. */
+/* The threads of the side that a device is compared with. They are a CPU device's own; for other devices those of the
+ * first CPU device; 1 where there is none. */
 uint32_t devices_threads(const slab_device_info *);
 
 #endif

@@ -25,7 +25,7 @@ struct embree {
   RTCScene model; /* of instances, which `fast` holds then */
   RTCGeometry *instances;
   uint32_t count;
-  hit_list *chunks; /* of the last rays whose hits were all asked for, one for each chunk: kept for the next cast */
+  hit_list *chunks; /* of the last rays in a cast for all hits, one for each chunk: kept for the next cast */
   size_t chunk_count;
 };
 
@@ -121,7 +121,7 @@ static embree *with_device(uint32_t threads) {
   return NULL;
 }
 
-/* What was opened; NULL where Embree failed. */
+/* Returns e; NULL where Embree failed. */
 static embree *if_sound(embree *e) {
   const enum RTCError error = rtcGetDeviceError(e->device);
   if (error == RTC_ERROR_NONE) return e;
@@ -251,7 +251,7 @@ void embree_moving_close(embree_moving *m) {
 
 /* ---- hits that filters collect ---- */
 
-/* How a thread casts its rays, and what filters have collected of those that it casts: one, or a packet. Embree hands
+/* How a thread casts its rays, and the results of filters for the rays that it casts: one, or a packet. Embree hands
  * the context to the filters. */
 typedef struct caster {
   struct RTCRayQueryContext context; /* first, so that its address is the caster's */
@@ -290,7 +290,7 @@ static void count_hits(const struct RTCFilterFunctionNArguments *a) {
   }
 }
 
-/* Counts hits for which there is no memory, too: their number then tells. */
+/* Also counts hits for which there is no memory: then the count exceeds the list's. */
 static void keep_hit(caster *c, const void *ray, const void *hit, unsigned int n, unsigned int i) {
   const uint32_t id = get_uint(ray, RAY_ID, n, i);
   hit_list *list = &c->lists[id];
@@ -339,7 +339,7 @@ typedef struct job {
   slab_query query;
   const slab_ray *rays;
   size_t n;
-  void *results;    /* all: offsets, of which that after a ray takes its number of hits */
+  void *results;    /* all: offsets; the one after a ray's gets the ray's number of hits */
   hit_list *chunks; /* all: where the hits of each chunk are kept */
   slab_hit *hits;   /* all: where they go in the end */
   atomic_size_t next;
@@ -365,7 +365,7 @@ static bool hits_move(hit_list *from, hit_list *to) {
   return true;
 }
 
-/* Writes what the filters collected of these rays. */
+/* Writes the hits that the filters collected for these rays. */
 static void write_collected(job *j, caster *c, size_t first, size_t count) {
   for (size_t k = 0; k < count; k++) {
     if (j->query == SLAB_COUNT) {

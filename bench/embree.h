@@ -1,5 +1,5 @@
-/* What the BVH benchmarks compare with: Embree 4, used as its manual recommends: denormals flushed, threads that share
- * the rays. */
+/* Embree 4, with which the BVH benchmarks compare. It is used as its manual recommends: denormals are flushed, and
+ * threads share the rays. */
 #ifndef SLABCAST_BENCH_EMBREE_H
 #define SLABCAST_BENCH_EMBREE_H
 
@@ -63,15 +63,15 @@ void embree_clear(embree *);
 
 /* Casts of n rays. Each returns false with a message on stderr where there are no threads or no memory.
  *
- * results, by query: SLAB_CLOSEST n slab_hit, whose t is +inf on a miss and whose normals are not normalised; SLAB_ANY
- * n bytes, 1 for occluded; SLAB_COUNT n uint32_t: how often a filter that rejects every hit was called. */
+ * results, by query. SLAB_CLOSEST: n slab_hit, whose t is +inf on a miss and whose normals are not normalised.
+ * SLAB_ANY: n bytes, 1 for occluded. SLAB_COUNT: n uint32_t, how often a filter that rejects every hit was called. */
 int embree_cast(embree *, embree_call, slab_query, const slab_ray *rays, size_t n, void *results);
 /* How many of a point's rays into m directions hit nothing, for each of n points: the loop that casts rays makes them,
  * so that there is no array. */
 int embree_open_rays(embree *, embree_call, const float *points, size_t n, const float *directions, size_t m,
                      uint32_t *open);
-/* What slab_all gives: the filter keeps the hits, and those of each ray are sorted by t. offsets: n + 1. False also
- * where the hits are more than `capacity`. */
+/* The results of slab_all: the filter keeps the hits, and each ray's hits are sorted by t. offsets: n + 1. Returns
+ * false also where there are more than `capacity` hits. */
 int embree_all(embree *, embree_call, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                uint64_t capacity);
 

@@ -1,5 +1,5 @@
-/* Embree's point queries, as its tutorial closest_point asks them: a callback tests each triangle, by Ericson's
- * closest point (Real-Time Collision Detection, 2005), and shortens the radius. */
+/* Embree's point queries, as in its tutorial closest_point: a callback tests each triangle, by Ericson's closest point
+ * (Real-Time Collision Detection, 2005), and shortens the radius. */
 #include "embree_points.h"
 
 #include <embree4/rtcore.h>
@@ -47,7 +47,7 @@ static vector closest_of_triangle(vector p, vector a, vector b, vector c) {
   return along(along(a, vb * one, ab), vc * one, ac);
 }
 
-/* What the callback reads and writes. */
+/* The callback's data, which it reads and writes. */
 typedef struct asked {
   const scene_geometry *of;
   slab_closest_point found;

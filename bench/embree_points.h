@@ -9,8 +9,8 @@
 
 typedef struct embree_points embree_points;
 
-/* A scene of build quality HIGH, which is asked by so many threads. The geometry is the caller's, and stays. Returns
- * NULL with a message on stderr where there is no device or no memory. */
+/* A scene of build quality HIGH, which `threads` threads query. The geometry is the caller's, and stays. Returns NULL
+ * with a message on stderr where there is no device or no memory. */
 embree_points *embree_points_open(const scene_geometry *, uint32_t threads, int robust);
 void embree_points_close(embree_points *);
 /* n points of 3 floats. Of the results distance, point and primitive count. Returns false with a message on stderr. */

@@ -18,9 +18,9 @@ struct embree_worlds {
   worlds_plan plan;
   RTCDevice device;
   RTCScene *models, terrain;
-  RTCScene *scenes;        /* one a world, or one */
+  RTCScene *scenes;        /* one per world, or one */
   RTCGeometry *parts;      /* as transforms lie */
-  RTCGeometry *grounds;    /* the terrain, once a world */
+  RTCGeometry *grounds;    /* the terrain, once per world */
   const float *transforms; /* of the call that is going on */
   const slab_ray *rays;
   slab_hit *hits;

@@ -1,5 +1,5 @@
-/* Many worlds by Embree 4, of instances of triangle meshes over a terrain: a scene a world, or one scene in which they
- * stand apart. */
+/* Many worlds by Embree 4, of instances of triangle meshes over a terrain: one scene per world, or one scene in which
+ * the worlds are apart. */
 #ifndef SLABCAST_BENCH_EMBREE_WORLDS_H
 #define SLABCAST_BENCH_EMBREE_WORLDS_H
 

@@ -30,7 +30,7 @@ static const double away[3] = {1e7 + 0.3, 9e6 + 0.7, 128.1};
 
 typedef struct far_bench {
   slab_scene *near, *far;
-  double *vertices; /* three a vertex, far away */
+  double *vertices; /* three per vertex, far away */
   const scene_geometry *g;
   slab_ray *rays;
   slab_ray64 *rays64;
@@ -77,7 +77,7 @@ static void move_rays(far_bench *b) {
   }
 }
 
-/* ---- what is told ---- */
+/* ---- the report ---- */
 
 /* How far a hit's t is from the plane of its triangle, in metres across the surface. */
 static double off_by(const far_bench *b, size_t i) {

@@ -26,7 +26,7 @@ enum { FORMS_MOST = 32, FORM_ROWS_MOST = 12 };
 /* A timed ray tests the primitives this many times, so that work done once for each ray hardly counts. */
 enum { FORMS_PASSES = 4 };
 
-/* All formulations. Those of one shape are adjacent. */
+/* All formulations. Formulations of one shape are adjacent. */
 extern const form forms_list[];
 extern const size_t forms_count;
 const form *form_named(const char *function);

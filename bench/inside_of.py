@@ -3,16 +3,16 @@ installed.
 
     python bench/inside_of.py MESH.obj [POINTS]
 
-Time: the points of points.py about the mesh, which must be closed. Every side is asked in turn, five times after one
+Time: the points of points.py about the mesh, which must be closed. Every side is called in turn, five times after one
 that is not counted; medians. "differ": of winding numbers and of signs of distances.
 
 Fractions: the same mesh without the triangles about 12 of its vertices, at the same points. Errors are those of the
 first 1,000, against the sum of all solid angles in double.
 
-Right answers: boxes of 64 by 64 squares a side, whose vertices are multiples of 1/16. Points are at multiples of 1/32,
-so that rays along axes go through edges and vertices. Or they are at vertices and edges, with each coordinate moved by
-its last place or not. None is on a surface. So whether a point is inside is known exactly. First one box, then two that
-overlap.
+Right answers: boxes of 64 by 64 squares per side, whose vertices are multiples of 1/16. Points are at multiples of
+1/32, so that rays along axes go through edges and vertices. Or they are at vertices and edges, with each coordinate
+moved by its last place or not. None is on a surface. So whether a point is inside is known exactly. First one box, then
+two that overlap.
 """
 
 import statistics
@@ -28,7 +28,7 @@ ROUNDS = 5
 
 
 def box(shift, cells=64, size=4.0):
-    """A box from (shift) on, of cells x cells squares a side: vertices and triangles that face outward."""
+    """A box from (shift) on, of cells x cells squares per side: vertices and triangles that face outward."""
     vertices, faces = [], []
     step = size / cells
     u, v = np.meshgrid(np.arange(cells + 1), np.arange(cells + 1), indexing="ij")
@@ -42,7 +42,7 @@ def box(shift, cells=64, size=4.0):
             a, b, c, d = corner, corner + cells + 1, corner + cells + 2, corner + 1
             quads = np.concatenate([np.stack(t, axis=1) for t in ((a, b, c), (a, c, d))])
             faces.append(quads if end else quads[:, ::-1])
-    # one vertex a place, so that others see a closed mesh
+    # one vertex per place, so that others see a closed mesh
     places, index = np.unique(np.concatenate(vertices), axis=0, return_inverse=True)
     return places.astype(np.float32), index.reshape(-1)[np.concatenate(faces)].astype(np.uint32)
 
@@ -120,7 +120,7 @@ def sides_of_open(vertices, faces):
 
 
 def medians(sides, points):
-    """Best and median of each side, in ms, asked in turn."""
+    """Best and median of each side, in ms, called in turn."""
     seconds = {side: [] for side in sides}
     for _ in range(ROUNDS):
         for side, ask in sides.items():
@@ -209,7 +209,7 @@ def fractions(name, vertices, faces, points):
 
 
 def holes(name, vertices, faces, opened, points):
-    """Who still finds the inside of the closed mesh when it has holes."""
+    """Prints which sides still find the inside of the closed mesh when it has holes."""
     closed = slabcast.Scene("cpu")
     closed.add_mesh(vertices, faces)
     inside = closed.contains(points)

@@ -35,7 +35,7 @@ static void release_buffers(kernel_alone *k) {
   release(&k->offsets);
 }
 
-/* from: what the buffer begins with; NULL: nothing. */
+/* from: the buffer's first contents; NULL: none. */
 static bool make_buffer(const kernel_alone *k, const void *from, size_t size, cl_mem *buffer) {
   cl_int code;
   *buffer = clCreateBuffer(k->cl, CL_MEM_READ_WRITE, size, NULL, &code);

@@ -29,14 +29,14 @@ enum { DEVICES_MAX = 4, SIDES_MAX = DEVICES_MAX + 2 };
 
 typedef struct options {
   const char *scene, *csv, *devices[DEVICES_MAX];
-  int device_count; /* 0: those of devices.h */
+  int device_count; /* 0: the devices of devices.h */
   trace_set set;
   uint32_t side; /* of the picture whose pixels are the rays */
   int rounds, processor_time;
   double seconds; /* of a side in a round, at least, where there are enough rays */
 } options;
 
-/* Whom a call is made to, and what it gave. */
+/* The target of calls, and its results. */
 typedef struct side {
   char name[64];
   slab_context *context; /* ours, and its scene; NULL: Embree's */
@@ -148,7 +148,7 @@ static bool embree_agrees(const bench *b, int any) {
 }
 #endif
 
-/* Casts all rays on all sides, twice, so that whatever is built or learned by many rays is there. */
+/* Casts all rays on all sides, twice, so that all that is built or learned by many rays is there. */
 static bool warm_up(bench *b, int any) {
   double unused;
   for (int i = 0; i < b->side_count; i++) {
@@ -167,7 +167,7 @@ static bool warm_up(bench *b, int any) {
 
 static bool takes_part(const side *s, size_t n) { return n >= s->least; }
 
-/* Two calls of warm-up; the second one's time tells how many calls a round has. */
+/* Two calls of warm-up; the second one's time determines how many calls a round has. */
 static bool choose_calls(const bench *b, side *s, int any, size_t n) {
   const size_t most = b->ray_count / n;
   double seconds = 0;
@@ -180,7 +180,7 @@ static bool choose_calls(const bench *b, side *s, int any, size_t n) {
   return true;
 }
 
-/* The sides change their order each round, so that none always runs in what the one before it left behind. */
+/* The sides change their order each round, so that none always runs after the same other one. */
 static bool run_round(bench *b, int any, size_t n, int round) {
   for (int k = 0; k < b->side_count; k++) {
     side *s = &b->sides[round % 2 == 0 ? k : b->side_count - 1 - k];

@@ -1,4 +1,4 @@
-/* The benchmark of scenes that move: what a frame costs until casts see it.
+/* The benchmark of scenes that move: the cost of a frame until casts see it.
  *
  *   bench_move [OPTION...] [SCENE...]      (--help lists them)
  *
@@ -62,7 +62,8 @@ static void move(bench *b, int round) {
   }
 }
 
-/* Soups get indices too, since all sides read indices. The vertices have space for what Embree reads beyond them. */
+/* Soups get indices too, since all sides read indices. The vertices have space for the float that Embree reads beyond
+ * them. */
 static bool make_mesh(bench *b) {
   const size_t floats = 3 * (size_t)b->mesh.vertex_count;
   float *vertices = malloc((floats + 1) * sizeof *vertices);

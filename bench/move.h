@@ -1,4 +1,4 @@
-/* What the parts of bench_move share: options, device, and the rows of its table. */
+/* Declarations that the parts of bench_move share: options, device, and the rows of its table. */
 #ifndef SLABCAST_BENCH_MOVE_H
 #define SLABCAST_BENCH_MOVE_H
 
@@ -8,7 +8,7 @@
 #include "sets/timing.h"
 #include "slabcast.h"
 
-enum { MOVE_SCENES_MAX = 32, MOVE_RAY_SIDE = 512 }; /* pictures of rays have so many pixels a side */
+enum { MOVE_SCENES_MAX = 32, MOVE_RAY_SIDE = 512 }; /* width and height of pictures of rays, in pixels */
 #define MOVE_SEED 20260711u
 
 typedef struct move_options {
@@ -28,8 +28,8 @@ typedef struct move_row {
   uint32_t triangles; /* of its mesh or model */
   const char *what, *side;
   const timing *times, *first; /* first: of the side that others are compared with */
-  double units;                /* what is done in one of these times, */
-  const char *unit;            /* and its name */
+  double units;                /* the number of units done in one of these times, */
+  const char *unit;            /* and a unit's name */
 } move_row;
 
 /* Prints a row, and adds it to the CSV. */

@@ -1,5 +1,5 @@
-/* Boxes of which a few move in each frame, and are picked at: what a frame costs where all boxes are handed in, and
- * where those that moved are. Each moves within its own size, or jumps anywhere. */
+/* Boxes of which a few move in each frame, and rays that pick boxes. Measured is the cost of a frame where all boxes
+ * are handed in, and where only the moved ones are. Each moves within its own size, or jumps anywhere. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

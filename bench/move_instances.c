@@ -73,7 +73,7 @@ static void place_all(repeated *r, int frame) {
   for (uint32_t i = 0; i < r->n; i++) place(r, i, frame, r->transforms + 12 * (size_t)i);
 }
 
-/* ---- what is measured ---- */
+/* ---- the measurements ---- */
 
 static bool place_ours(repeated *r, slab_tree tree, slab_scene **scene) {
   if (slab_scene_create(r->bench->context, scene) == SLAB_OK &&
@@ -141,7 +141,7 @@ typedef struct work {
   bool moves; /* the transforms are new in each round */
 } work;
 
-/* units: what a round does. */
+/* units: the number of units in a round. */
 static bool measure(repeated *r, const work *w, double units) {
   const int on = r->bench->options.processor_time, rounds = r->bench->options.rounds;
   const int sides = w->sides < SIDES_HERE ? w->sides : SIDES_HERE;

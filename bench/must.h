@@ -1,4 +1,5 @@
-/* What a benchmark needs or ends, with a message and exit code 1. BENCH_NAME, which is defined before: the program. */
+/* Calls and memory that a benchmark needs: without them it ends, with a message and exit code 1. BENCH_NAME, which is
+ * defined before this file: the program's name. */
 #ifndef SLABCAST_BENCH_MUST_H
 #define SLABCAST_BENCH_MUST_H
 

@@ -5,10 +5,10 @@
  * SCENE: as of bench_trace (default: terrain:1000000 soup:100000). Points: a million random ones in 1.2 times the
  * scene's bounds, and a million near the surface: points of triangles, off by a normal deviate of 1 % of the diagonal.
  *
- * Sides are asked in turn in each round; the first round is not counted. Sorted: in the order of a Morton curve, which
+ * Sides are called in turn in each round; the first round is not counted. Sorted: in the order of a Morton curve, which
  * is made beforehand and not counted. Distances of every side are compared in every round with those of
- * slab_closest_distances: Embree's to 1e-5 of the diagonal, ours bit by bit. The round with the most apart is told. The
- * ratio is that of medians to slab_closest_points, which answers as much as Embree's callback does. */
+ * slab_closest_distances: Embree's to 1e-5 of the diagonal, ours bit by bit. The round with the most apart is reported.
+ * The ratio is that of medians to slab_closest_points, which answers as much as Embree's callback does. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

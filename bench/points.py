@@ -2,8 +2,8 @@
 
     python bench/points.py MESH.obj [POINTS]
 
-Random points in 1.2 times the bounds, and points of the surface off by 1 % of the diagonal. Every side is asked in
-turn, seven times after one that is not counted. It tells the medians, and how many distances are off by 1e-5 of the
+Random points in 1.2 times the bounds, and points of the surface off by 1 % of the diagonal. Every side is called in
+turn, seven times after one that is not counted. Printed are the medians, and how many distances are off by 1e-5 of the
 diagonal.
 """
 

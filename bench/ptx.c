@@ -2,10 +2,10 @@
  *
  *   bench_ptx [--side SIDE] [--primitives N] [--rounds R] FOLDER
  *
- * FOLDER: what `tests/gate.sh --ptx FOLDER` makes. Each kernel casts every query for the rays of SIDE x SIDE pixels,
+ * FOLDER: the output of `tests/gate.sh --ptx FOLDER`. Each kernel casts every query for the rays of SIDE x SIDE pixels,
  * and for as many random ones. The library lays the scene out for its own kernels of one lane, in the layout of GPUs.
- * The answers are held against that scene's, bit for bit, and a sample of them against the CPU reference. Prints
- * registers and millions of rays a second. Exit code 77 where there is no libcuda.so.1, or no card. */
+ * The answers are compared with that scene's, bit for bit, and a sample of them with the CPU reference. Prints
+ * registers and millions of rays per second. Exit code 77 where there is no libcuda.so.1, or no card. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ typedef struct bench {
 
 /* ---- the driver ---- */
 
-/* What the library calls, and a clock. */
+/* The functions that the library calls, and a clock. */
 #define FUNCTIONS(X) \
   CUDA_FUNCTIONS(X)  \
   X(cuEventElapsedTime, "cuEventElapsedTime", (float *milliseconds, CUevent begin, CUevent end))
@@ -162,7 +162,7 @@ static bool load(const bench *b, const program *p, slab_query query, loaded *to)
 
 /* ---- a cast ---- */
 
-/* What the kernel's parameters are, in their order (kernels/compressed.cl, kernels/flat.cl). */
+/* The kernel's parameters, in their order (kernels/compressed.cl, kernels/flat.cl). */
 typedef struct arguments {
   CUdeviceptr rays, results, offsets, table, blocks, skips, invalid, nodes; /* 0: not used */
   cast_uniforms uniforms;
@@ -186,7 +186,7 @@ static bool upload_offsets(const bench *b, CUdeviceptr *to) {
   return done;
 }
 
-/* The results begin as what no answer is, so that those of an earlier launch pass for none. */
+/* The results begin as bytes that no answer has, so that results of an earlier launch do not pass for answers. */
 static bool upload_all(const bench *b, const program *p, slab_query query, const snapshot *scene, arguments *a) {
   const native_scene *from = scene->states[0].uploaded;
   const size_t floats = scene->has_bvh ? scene->bvh.floats : (size_t)scene->primitives * 6; /* boxes alone */
@@ -209,7 +209,7 @@ static void free_all(arguments *a) {
 }
 
 static bool launch(const bench *b, const program *p, const loaded *code, arguments *a, double *seconds) {
-  CUdeviceptr none = 0; /* what kernels of slabcast-cuda have for a number of rays in a buffer */
+  CUdeviceptr none = 0; /* the parameter of slabcast-cuda's kernels for a number of rays in a buffer */
   void *parameters[PARAMETERS] = {&a->rays,    &a->results,  &a->offsets, &a->table, &a->blocks, &a->skips,
                                   &a->invalid, &a->uniforms, &a->nodes,   &none,     &none};
   const unsigned items = (unsigned)((b->n + p->rays_each - 1) / p->rays_each), group = (unsigned)code->group;
@@ -236,7 +236,7 @@ static bool failed(const char *text) {
   return false;
 }
 
-/* What the scene answers, and space for as many results. */
+/* Casts for the scene's answers, and makes space for as many results. */
 static bool cast_wanted(bench *b, slab_query query, slab_scene *scene) {
   uint64_t hits = 0;
   slab_status status;

@@ -6,13 +6,13 @@
 /* If the hand-written SIMD baseline reaches less than this share of its ceiling, the comparison with it is void. */
 #define SHARE_MIN 0.70
 #define SHARE_MAX 1.03
-/* The ceiling assumes two vector operations a clock, which all such processors have today. */
+/* The ceiling assumes two vector operations per clock, which all such processors have today. */
 #define PORTS 2.0
 #define CEILING_MIN 0.85
 
 typedef struct figures {
   timing_summary ours, simd_baseline;
-  double our_rate, simd_baseline_rate; /* tests a second in the best rounds */
+  double our_rate, simd_baseline_rate; /* tests per second in the best rounds */
   double ratio;
   double share;                            /* share of its ceiling that the SIMD baseline reaches */
   double our_clocks, simd_baseline_clocks; /* tests in a clock of one core */

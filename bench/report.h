@@ -15,8 +15,8 @@ typedef struct report_row {
   double hit_share;
   double tests;               /* primitives tested by each side in one run; for any, up to the block of the first hit */
   timing ours, simd_baseline; /* simd_baseline.rounds 0: there is no baseline */
-  double ceiling;             /* tests a second; 0: not measured */
-  double clock;               /* cycles a second */
+  double ceiling;             /* tests per second; 0: not measured */
+  double clock;               /* cycles per second */
   uint32_t lanes;             /* of the SIMD baseline */
 } report_row;
 

@@ -2,7 +2,7 @@
  *
  *   bench_sets [ROUNDS]
  *
- * sky: the open share of the sky at 10,000 points, 1,000 rays each, in a city of 100,000 boxes. lidar: frames of 128
+ * Sky: the open share of the sky at 10,000 points, 1,000 rays each, in a city of 100,000 boxes. LiDAR: frames of 128
  * beams x 1,024 firings of a moving sensor, over a terrain of a million triangles.
  *
  * Sides are cast in turn in each round; the first round is not counted. Array: slab_rays_write, then the query, then
@@ -59,7 +59,7 @@ static double stop(side *s, int round, double begun) {
   return now;
 }
 
-/* ratio: how many times as long as the set a side takes, by medians. */
+/* ratio: a side's time divided by the set's, by medians. */
 static void print(const char *title, const side *sides, int count, double rays) {
   const timing_summary set = timing_summarise(&sides[0].times);
   printf("%s\n  %-36s %10s %10s %8s %10s\n", title, "side", "best ms", "median ms", "Mray/s", "set is x");

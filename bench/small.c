@@ -1,4 +1,4 @@
-/* Small scenes: from which number of primitives on a BVH pays, and what SLAB_TREE_DEFAULT makes of it.
+/* Small scenes: the number of primitives from which a BVH pays, and the choice of SLAB_TREE_DEFAULT there.
  *
  *   bench_small [--device SEL] [--lanes N] [--threads T] [--side SIDE] [--rounds R] [--kind KIND] [--csv FILE]
  *
@@ -105,7 +105,7 @@ static bool add_part(slab_scene *scene, const scene_kind *kind, const char *part
   return done ? true : failed(part);
 }
 
-/* Lets DEFAULT build a BVH, or what it builds. */
+/* Lets DEFAULT build a BVH, or choose by itself. */
 static void set_tuning(bool always_bvh) {
   tried[0] = gpu;
   tried[1] = cpu;
@@ -192,7 +192,7 @@ static bool time_side(bench *b, int side, slab_query query, size_t call, int rep
   return done ? true : failed("cast");
 }
 
-/* Casts until what can be learned is known. Sets how often a side casts in a round. */
+/* Casts until a side has learned all that it can. Sets how often a side casts in a round. */
 static bool warm_up(bench *b, slab_query query, size_t call, int repeats[SIDES]) {
   double seconds = 0.0;
   size_t first;

@@ -1,10 +1,10 @@
-/* What a ray takes: cases for steps.sh, which runs this program beneath valgrind and prints the table.
+/* The cost of a ray: cases for steps.sh, which runs this program beneath valgrind and prints the table.
  *
  *   bench_steps [--rays SIDE] [--set NAME] [--ours] SCENE...
  *
  * A case is a set of rays on a scene, a query and a side: ours one ray after the other, ours interleaved, Embree's.
  * Each is cast on one thread, and valgrind's tool callgrind counts the cast alone and dumps its counts under the name
- * of the case. bench_steps_counts is the same program with kernels that count their steps (COUNT): it prints these.
+ * of the case. The program bench_steps_counts is the same with kernels that count their steps (COUNT): it prints these.
  * Both take the kernels of x86-64-v3, since valgrind knows no wider registers. */
 #include <math.h>
 #include <stdbool.h>
@@ -104,7 +104,7 @@ static bool cast(const match *m, int side, int any, size_t n) {
   return status == SLAB_OK ? true : failed_call("cast");
 }
 
-/* The first cast is not counted: whatever is built or learned once is there after it. */
+/* The first cast is not counted: all that is built or learned once is there after it. */
 static bool run_case(const match *m, int side, int any) {
   char name[256];
   snprintf(name, sizeof name, "%s %s %s %s %zu", m->scene, m->set, any ? "any" : "closest", side_names[side], m->n);

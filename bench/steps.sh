@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What a ray takes: its steps, and by valgrind's tool callgrind its instructions and simulated branch mispredictions.
+# The cost of a ray: its steps, and by valgrind's tool callgrind its instructions and simulated branch mispredictions.
 #
 #   steps.sh BUILD [--rays SIDE] [--set NAME] [--ours] [SCENE...]   prints the table of bench/results/steps.txt
 #   steps.sh BUILD --check TABLE    fails where the rays of one scene and set take 5 % more than the table says; 77: it
-#                                   cannot be told, since another compiler made the table, or valgrind is not here
+#                                   is not known, since another compiler made the table, or valgrind is not here
 #
 # Counts repeat whatever else the machine does. They are of one thread and of x86-64-v3, our kernels and Embree's alike,
 # since valgrind knows no wider registers.

@@ -134,7 +134,7 @@ static void print_row(const bench *b, const char *scene, const char *memory, sla
           b->options.rays, b->options.rounds, kernel[0], kernel[1], s[2].best, s[2].median, kernel[2], s[3].best);
 }
 
-/* What every call must give: the results of the kernel alone, else of the first call. */
+/* Makes the results that every call must give: of the kernel alone, else of the first call. */
 static bool want(const bench *b, slab_query query) {
   const size_t bytes = result_bytes(b, query);
   if (!b->has_kernel) return memcpy(b->wanted, b->results, bytes) != NULL;

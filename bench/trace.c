@@ -4,7 +4,7 @@
  *   bench_trace [OPTION...] [SCENE...]      (--help lists them)
  *
  * The sides are interleaved and warm-up is discarded. Ours is timed from host array to host array through the public
- * API. A sample of our answers is compared with the CPU reference and the oracle. Those of the second device must be
+ * API. A sample of our answers is compared with the CPU reference and the oracle. The second device's answers must be
  * the first one's, bit by bit. All of them are compared with Embree's, which rounds differently: the share of rays that
  * differ is printed. */
 #include <stdbool.h>
@@ -29,7 +29,7 @@
 typedef struct options {
   const char *scenes[TRACE_SCENES], *devices[TRACE_DEVICES], *csv;
   size_t scene_count;
-  int device_count; /* 0: chosen by what is there */
+  int device_count; /* 0: chosen by the devices there are */
   uint32_t side;
   int rounds, processor_time, rows;
   slab_tree tree;
@@ -152,7 +152,7 @@ static void note(timing *t, int round, double seconds) {
 /* Whether packets can help: neighbouring rays have similar directions. */
 static bool worth_packets(trace_set set) { return set == TRACE_PRIMARY || set == TRACE_SHADOW; }
 
-/* Our devices change their order each round, so that neither always runs in what the other left behind. */
+/* Our devices change their order each round, so that neither always runs after the other. */
 static bool run_round(const bench *b, const match *m, trace_set set, slab_query query, int round, trace_row *row) {
   const int devices = b->report.device_count;
   double seconds;
@@ -204,8 +204,8 @@ static bool run_row(bench *b, match *m, trace_set set, unsigned which) {
 
 /* A shadow ray into the sphere that it leaves hits it as near as it begins: 1e-5 of the scene's size. Both sides lose
  * most digits of such a t. Of flake:100 it differs by more than 1e-3 for 2.8 % of the rays, with errors of up to 0.0024
- * (ours) and 0.0062 of t. All of these hit the same sphere, and the oracle finds none of ours wrong. So differences of
- * what the rays step off do not count. */
+ * (ours) and 0.0062 of t. All of these hit the same sphere, and the oracle finds none of ours wrong. So differences at
+ * the surface that a ray steps off do not count. */
 static bool run_set(bench *b, match *m, trace_set set) {
   slab_scene_stats stats;
   if (trace_rays_fill(m->scenes[0], set, SEED, b->options.side, m->rays, m->ours[0].results, &m->n) != SLAB_OK)

@@ -1,4 +1,4 @@
-/* What the sides of the BVH benchmark answer: memory for it, and how well it agrees. */
+/* The answers of the BVH benchmark's sides: memory for them, and how well they agree. */
 #ifndef SLABCAST_BENCH_TRACE_ANSWERS_H
 #define SLABCAST_BENCH_TRACE_ANSWERS_H
 
@@ -17,7 +17,7 @@ typedef struct trace_answers {
 
 /* Space for n results of any query but all. False where there is no memory; release in any case. */
 bool trace_answers_open(trace_answers *, size_t n);
-/* Space for so many hits; may drop what is there. False where there is no memory. */
+/* Space for so many hits; may drop the hits that are there. False where there is no memory. */
 bool trace_answers_reserve(trace_answers *, uint64_t hits);
 void trace_answers_close(trace_answers *);
 
@@ -27,7 +27,7 @@ bool trace_answers_equal(slab_query, size_t n, const trace_answers *, const trac
  * that rounding may change t by. That is on the way back to a surface that the ray has just left. */
 double trace_answers_differ(slab_query, const slab_ray *, size_t n, float near, const trace_answers *,
                             const trace_answers *);
-/* Hits that are told, for each ray: at most 1, except for count and all. */
+/* Reported hits per ray: at most 1, except for count and all. */
 double trace_answers_hits(slab_query, size_t n, const trace_answers *);
 /* Copies the answers to every step-th ray, `count` of them. `to` has space for `count` results. False where there is no
  * memory. */

@@ -27,7 +27,7 @@ typedef struct trace_row {
   timing ours[TRACE_DEVICES], theirs[EMBREE_CALLS];
 } trace_row;
 
-/* Millions of rays a second, in the fastest round and in the median one. */
+/* Millions of rays per second, in the fastest round and in the median one. */
 typedef struct trace_rates {
   double best, median, spread;
 } trace_rates;
@@ -66,7 +66,7 @@ typedef struct trace_report {
   trace_pair pairs[TRACE_CELLS];
 } trace_report;
 
-/* Sets what is above up to `csv`; the caller sets that, and zeroes the rest. */
+/* Sets the members above `csv`; the caller sets that, and zeroes the rest. */
 void trace_report_begin(trace_report *);
 /* At most TRACE_CELLS rows. */
 void trace_report_row(trace_report *, const trace_row *);

@@ -1,13 +1,13 @@
-/* How fast the kernel of a cast is on a device, and what the numbers of host/device/tuning.c for GPUs are worth there.
+/* The speed of a cast's kernel on a device, and the effect of the numbers of host/device/tuning.c for GPUs there.
  *
  *   bench_tuning [--device SEL] [--side SIDE] [--primitives N] [--rounds R] [--csv FILE] [--setting NAME]
- *   bench_tuning --about [--device SEL]     prints the commit, the device and its driver, a line each
+ *   bench_tuning --about [--device SEL]     prints the commit, the device and its driver, one line each
  *
  * Without --setting: scenes of N triangles as they are cast by default, so many rays as SIDE x SIDE pixels of the sets
  * of trace_rays.h, and random rays sorted. With it: one number takes each of its values, on fewer scenes. Each kernel
  * is timed alone (kernel_alone.h), and its results must be those of the default, bit for bit.
  *
- * The library's own tuning_of is replaced by one that returns what is tried. */
+ * The library's own tuning_of is replaced by one that returns the numbers on trial. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static tuning tried;
 
 const tuning *tuning_of(slab_device_type type) { return type == SLAB_DEVICE_CPU ? &cpu : &tried; }
 
-/* A number of the table, and what it may be. Values are ordered, and 0 ends them. */
+/* A number of the table, and its possible values. Values are ordered, and 0 ends them. */
 typedef struct setting {
   const char *name;
   size_t at; /* in struct tuning */

@@ -1,4 +1,4 @@
-/* Rays cast in step, as a GPU's warp casts them: what of its lanes is at work at each step of the compressed traversal.
+/* Rays cast in step, as a GPU's warp casts them: how many of its lanes work at each step of the compressed traversal.
  *
  * The rounds of the kernel's loop are replayed. All lanes without a primitive left to test visit their next node
  * together. Then all lanes that have one left test it together. Then those go on whose short test left it. */
@@ -39,7 +39,7 @@ typedef struct warp_sums {
 
 /* Begins a ray's record anew. */
 void warp_begin(warp_lane *);
-/* Adds what steps_count tells of the lane's ray. False where memory is short. */
+/* Adds a report of steps_count on the lane's ray. False where memory is short. */
 bool warp_tell(warp_lane *, step, uint32_t n);
 /* Adds the rays of `count` lanes, at most WARP_MOST, cast in step. */
 void warp_replay(const warp_lane *lanes, uint32_t count, warp_sums *);

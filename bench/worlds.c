@@ -9,10 +9,10 @@
  * measures nothing.
  *
  * Sides take turns in each round, in another order each; the first round is not counted. Ours is
- * slab_scene_move_instances, slab_scene_commit and slab_closest. Embree has a scene a world, or one scene in which
- * worlds stand apart. Its threads take 16 worlds at a time, to move, commit and cast them; its one scene is committed
- * by all. Every round compares t with Embree's, to 1e-3, and tells the most rays apart; with more than one of 100 apart
- * in a scene a world it ends with 1. Ratios are those of medians. */
+ * slab_scene_move_instances, slab_scene_commit and slab_closest. Embree has one scene per world, or one scene in which
+ * worlds are apart. Its threads take 16 worlds at a time, to move, commit and cast them; its one scene is committed by
+ * all. Every round compares t with Embree's, to 1e-3, and reports the most rays apart. With more than 1 out of 100
+ * apart in a scene per world it ends with 1. Ratios are those of medians. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ typedef struct bench {
   slab_scene *models[MODELS], *scene;
   uint32_t ids[MODELS];
 #ifdef BENCH_EMBREE
-  embree_worlds *embree[2]; /* a scene a world, one scene */
+  embree_worlds *embree[2]; /* a scene per world, one scene */
 #endif
   side sides[SIDES_MAX];
   int count;

@@ -7,7 +7,8 @@
 The program bench_worlds makes the frames, and says what is in them. All sides have as many threads; ours and the
 fastest of Warp are measured with one thread too, which is what Warp has by itself. Sides take turns in each round, the
 first of which is not counted. t of each is compared with ours in every round, to 1e-3. Ratios are those of medians, to
-ours of as many threads. Rays are told what mj_multiRay tells, t and what was hit, without normals; Warp tells t alone.
+ours of as many threads. Rays get the results of mj_multiRay, t and the object that was hit, without normals; Warp
+gives t alone.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def mesh_of(folder, name):
 
 
 class Frames:
-    """What `bench_worlds --write FOLDER` left there."""
+    """The files that `bench_worlds --write FOLDER` left there."""
 
     def __init__(self, folder):
         plan = dict(line.split() for line in (folder / "plan").read_text().splitlines())
@@ -115,7 +116,7 @@ def warp_loop(frames, threads):
 
 
 def sides_of(frames, threads):
-    """Ours first. What is not installed says so."""
+    """Ours first. A side that is not installed is reported."""
     wanted = [(make, threads) for make in (Slabcast, mujoco, warp_groups, warp_loop)]
     if threads > 1:
         wanted += [(make, 1) for make in (Slabcast, warp_groups)]
@@ -130,7 +131,7 @@ def sides_of(frames, threads):
 
 
 def measure(side):
-    """Seconds that it moves, and that it casts."""
+    """Seconds of moving, and of casting."""
     begun = time.perf_counter()
     if hasattr(side, "frame"):
         moved = side.frame()

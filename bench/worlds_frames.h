@@ -1,4 +1,4 @@
-/* What bench_worlds casts: worlds of instances over a terrain, whose places are new in each frame. */
+/* The worlds at which bench_worlds casts: instances over a terrain, whose places are new in each frame. */
 #ifndef SLABCAST_BENCH_WORLDS_FRAMES_H
 #define SLABCAST_BENCH_WORLDS_FRAMES_H
 

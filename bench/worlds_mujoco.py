@@ -1,8 +1,8 @@
-"""The worlds of worlds.py by MuJoCo: a model of a mesh geom a part, each in a mocap body, and the terrain's mesh.
+"""The worlds of worlds.py by MuJoCo: a model of one mesh geom per part, each in a mocap body, and the terrain's mesh.
 
 Each thread has an mjData and a share of the worlds, and goes through it world by world: places, mj_kinematics, then
 mj_multiRay, all that this needs. Rays meet the meshes' triangles, not their hulls. The GIL is free in these calls, and
-what Python does between them is one hundredth of a frame. Places are turned into quaternions beforehand.
+the work of Python between them is one hundredth of a frame. Places are turned into quaternions beforehand.
 """
 
 import concurrent.futures

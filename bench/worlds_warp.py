@@ -1,4 +1,4 @@
-"""The worlds of worlds.py by NVIDIA Warp on the processor: a wp.Mesh a model, and kernels over rays.
+"""The worlds of worlds.py by NVIDIA Warp on the processor: one wp.Mesh per model, and kernels over rays.
 
 A ray meets the terrain by mesh_query_ray, then instances, each in its own space and up to the nearest t yet. By groups:
 those that bvh_query_ray meets in its world's group of a wp.Bvh; a frame is new transforms, their bounds and a refit. By
@@ -102,7 +102,7 @@ def mesh_of(vertices, triangles):
 
 
 class Warp:
-    """groups: whether by a BVH of instances, a group a world."""
+    """groups: whether by a BVH of instances, one group per world."""
 
     def __init__(self, frames, threads, groups):
         self.frames, self.threads = frames, threads

@@ -65,7 +65,7 @@ static slab_status look(slab_scene *scene, const slab_camera *camera, uint32_t w
   return status;
 }
 
-/* The map: a ray straight down a pixel, whose hit tells box and height. */
+/* The map: one ray straight down per pixel, whose hit has the box and the height. */
 static slab_status draw(slab_scene *scene, const slab_camera *camera, const uint8_t *is_seen, uint8_t *pixels) {
   static const float top = 200, bright[3] = {255, 190, 70}, dark[3] = {44, 58, 92};
   static const uint8_t ground[3] = {11, 15, 24};

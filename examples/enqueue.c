@@ -36,7 +36,7 @@ int main(void) {
   float t[RAYS];
   for (int i = 0; i < RAYS; i++) rays[i] = (slab_ray){{4.0f * (float)i, 0, 9}, 0, {0, 0, -1}, INFINITY};
 
-  /* What an application that computes with OpenCL has already. */
+  /* An application that computes with OpenCL has these already. */
   cl_platform_id platform = NULL;
   cl_device_id device = NULL;
   cl_context context = NULL;

@@ -104,7 +104,7 @@ static measured point_of(const float *pose, const float *beam, const slab_short_
   return made;
 }
 
-/* Casts a turn, and appends its points. hits: space for one a beam of each firing. */
+/* Casts a turn, and appends its points. hits: space for one per beam of each firing. */
 static slab_status turn(slab_scene *scene, const slab_rays *set, uint32_t frame, slab_short_hit *hits, measured *points,
                         uint32_t *count) {
   const slab_source source = {.set = set, .n = (size_t)set->rows * BEAMS};
@@ -119,7 +119,7 @@ static slab_status turn(slab_scene *scene, const slab_rays *set, uint32_t frame,
   return status;
 }
 
-/* How far two beams of a turn's first firing are from what a hand finds. */
+/* How far two beams of a turn's first firing are from their lengths computed by hand. */
 static double judge(const slab_short_hit *hits, uint32_t frame, uint32_t points) {
   const double end = (double)(END_AT - ADVANCE * (float)frame);
   const double ahead = (double)hits[LEVEL].t, below = (double)hits[DOWN].t;

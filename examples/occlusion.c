@@ -2,8 +2,8 @@
  *
  *   occlusion picture.pgm
  *
- * A work-item a pixel traces the camera's ray, and from where that ends 64 more, spread as the cosine. Sizes: a mesh of
- * a ball of radius 1, 132096 triangles, and a floor of two that reaches 1000 to each side; 640 x 480 pixels.
+ * One work-item per pixel traces the camera's ray, and from its end 64 more, spread as the cosine. Sizes: a mesh of a
+ * ball of radius 1, 132096 triangles, and a floor of two that reaches 1000 to each side; 640 x 480 pixels.
  *
  * Reference: the floor at distance d from the ball's middle sees all but 1 / d^3 of the light, which is the ball's form
  * factor. The ball sees (1 + n.z) / 2 of it, where n is its normal. Over the pixels the mean of the open share and that
@@ -67,7 +67,7 @@ static void lay_out(float *vertices, uint32_t *indices) {
   }
 }
 
-/* The formula of the head, for what a pixel's ray meets: ball, floor or nothing. */
+/* The formula of the head, by the first hit of a pixel's ray: ball, floor or nothing. */
 static double reference(const slab_ray *ray) {
   const double o[3] = {ray->origin[0], ray->origin[1], ray->origin[2] - 1.0};
   const double v[3] = {ray->direction[0], ray->direction[1], ray->direction[2]};
@@ -78,7 +78,7 @@ static double reference(const slab_ray *ray) {
   return v[2] < 0 && fabs(x) < FLOOR && fabs(y) < FLOOR ? 1 - pow(1 + x * x + y * y, -1.5) : 1;
 }
 
-/* Writes the picture and holds the shares against the formula. */
+/* Writes the picture, and compares the shares with the formula. */
 static int judge(const char *path, const pixel *pixels) {
   double mean = 0, wanted = 0, apart = 0;
   FILE *file = fopen(path, "wb");

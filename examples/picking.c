@@ -39,7 +39,7 @@ static void strew(slab_obb *boxes, uint32_t n) {
   }
 }
 
-/* One ray a click: the box that it meets first, SLAB_MISS where there is none. */
+/* One ray per click: the box that it meets first, SLAB_MISS where there is none. */
 static slab_status pick(slab_scene *scene, const slab_camera *camera, uint32_t x, uint32_t y, uint32_t *box) {
   const slab_ray ray = slab_camera_ray(camera, x, y, WIDTH, HEIGHT);
   slab_hit hit;
@@ -67,7 +67,7 @@ static void paint(const slab_hit *hit, const slab_obb *box, int is_picked, int i
   }
 }
 
-/* A ray a pixel, and one to the sun from what it meets. */
+/* One ray per pixel, and one to the sun from the surface that it meets. */
 static slab_status draw(slab_scene *scene, const slab_camera *camera, const slab_obb *boxes, const uint8_t *is_picked,
                         uint8_t *pixels) {
   slab_ray *rays = malloc(PIXELS * sizeof *rays);

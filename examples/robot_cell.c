@@ -3,8 +3,8 @@
  *   robot_cell cloud.ply [FRAMES [BEAMS]]
  *
  * Fence, crates and arm are instances. In each frame the arm gets new transforms, and all beams are cast again. Each
- * point of cloud.ply has a label, what it lies on (0 floor, belt and pallet, 1 fence, 2 crates, 3 arm), and its frame.
- */
+ * point of cloud.ply has a label, the surface that it lies on (0 floor, belt and pallet, 1 fence, 2 crates, 3 arm), and
+ * its frame. */
 #include <slabcast.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,8 @@ static place turned(place p, int axis, float angle) {
   return p;
 }
 
-/* What stands still: the bars of a panel of 1.5 m by 2 m, panels around the cell, crates on pallet and belt. */
+/* The parts that stand still: the bars of a panel of 1.5 m by 2 m, panels around the cell, crates on pallet and
+ * belt. */
 static void set_up(slab_box bars[BARS], place panels[PANELS], place crates[STACKED]) {
   for (int i = 0; i < BARS; i++) {
     const float at = 1.5f * (float)i / BARS;

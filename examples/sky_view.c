@@ -42,7 +42,7 @@ static uint32_t build(slab_box boxes[MOST]) {
   return count;
 }
 
-/* sums[i] is told of the rays from place i into all directions: the set describes them, and the sums count them. */
+/* sums[i] is of the rays from place i into all directions: the set describes them, and the sums count them. */
 static slab_status look_up(slab_scene *scene, const float *places, uint32_t n, const float *directions, uint32_t rays,
                            slab_sum *sums) {
   const slab_rays set = slab_rays_directions(places, n, directions, rays);
@@ -98,7 +98,7 @@ static int write_map(const char *path, const float *map, uint32_t across, uint32
   return !fclose(file) && !failed;
 }
 
-/* Asks for the map, and tells its mean. map: space for as many floats as there are places. */
+/* Computes the map, and prints its mean. map: space for as many floats as there are places. */
 static slab_status survey(slab_context *context, const float *directions, uint32_t rays, uint32_t across,
                           uint32_t along, float *map) {
   const uint32_t n = across * along;

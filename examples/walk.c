@@ -7,9 +7,9 @@
  * within blocks is exponential with mean 0.005; between blocks photons fly on. Sizes: 1534 blocks in a hollow ball;
  * 16384 walkers, so 262144 photons. picture.pgm: where they scatter, seen along z, 256 x 256 pixels.
  *
- * Reference (S. Blanco, R. Fournier 2003): the mean path in the cube is 4 V / S = 2/3, as if nothing scattered,
- * whatever scatters. Of this the blocks have their share of V. Scatterings are as many as free paths fit in there. Each
- * of the three means lies within three standard errors of its value. */
+ * Reference (S. Blanco, R. Fournier 2003): the mean path in the cube is 4 V / S = 2/3, as if nothing scattered, for any
+ * scattering. Of this the blocks have their share of V. Scatterings are as many as free paths fit in there. Each of the
+ * three means lies within three standard errors of its value. */
 #include <math.h>
 #include <slabcast_cl.h>
 #include <stdio.h>

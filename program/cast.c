@@ -235,8 +235,8 @@ static int open_scene(cast_job *job) {
   return code == EXIT_DONE ? cast_settle(job) : code;
 }
 
-/* What decides answers beside the scene and the rays, which have segments and ranges. 0: of what rays have of their own
- * there is no digest. */
+/* The digest of all that decides answers beside the scene and the rays, which have segments and ranges. 0: the rays'
+ * own values have no digest. */
 static uint64_t digest_options(const cast_job *job) {
   const cast_options *options = job->options;
   const uint64_t values[] = {
@@ -380,7 +380,7 @@ static int finish(cast_job *job) {
   return check_tally_is_bad(&job->cast.tally.check) ? EXIT_MISMATCH : EXIT_DONE;
 }
 
-/* Without -o nothing goes to a pipe, whose reader may wait for results. Then what is wanted may be the check alone. */
+/* Without -o nothing goes to a pipe, whose reader may wait for results. Then the user may want the check alone. */
 static void tell_of_pipe(const cast_options *options) {
   if (options->out || options->check || options->json || !os_is_pipe(OS_STDOUT)) return;
   complain("warning: without -o results are only counted, and nothing goes to the pipe; -o - writes them there");

@@ -91,8 +91,8 @@ typedef struct cast_job {
   slab_scene_stats stats;
   slab_device_info device;
   ray_source *rays;
-  own_source *own; /* NULL: rays have nothing of their own */
-  uint64_t sample; /* of a shard: the digest of what they have; 0: none */
+  own_source *own; /* NULL: rays have no values of their own */
+  uint64_t sample; /* of a shard: the digest of their own values; 0: none */
   result_file *results;
   caster cast;
   double rounding; /* largest distance that rounding to float32 moved a point of a ray */
@@ -102,8 +102,8 @@ typedef struct cast_job {
 /* Parses the command line of `cast` into *options; options->scene must exist. Returns OPTIONS_RUN, or the exit code to
  * return. */
 int cast_parse(int argc, char **argv, cast_options *options);
-/* The part of it that follows options_parse, for any command: checks combinations of options, and chooses what follows
- * from others. */
+/* The part of it that follows options_parse, for any command: checks combinations of options, and sets those that
+ * follow from others. */
 int cast_check(cast_options *options);
 /* Casts the rays of the file or the sensor, with all that options want. Returns an exit code. */
 int cast_run(const cast_options *options);
@@ -112,10 +112,10 @@ slab_context_options cast_context(const cast_options *);
 
 /* Checks before work starts that the outputs can be opened, and are no inputs. Returns an exit code. */
 int cast_probe(const cast_options *);
-/* Opens the rays that job->options name, or the shard of them, with what each has of its own. Returns an exit code. */
+/* Opens the rays that job->options name, or the shard of them, with each ray's own values. Returns an exit code. */
 int cast_open_rays(cast_job *job);
-/* Once rays and scene are open: whether rays are cast in double, and whether what they have of their own goes with
- * that. Returns an exit code. */
+/* Once rays and scene are open: whether rays are cast in double, and whether their own values go with that. Returns an
+ * exit code. */
 int cast_settle(cast_job *job);
 /* The label of a shard's results, once rays and scene are open. */
 shard_label cast_label(const cast_job *job);

@@ -68,7 +68,7 @@ static const command_line command = {
     .option_count = COUNT_OF(option_rows),
 };
 
-/* Sets the query that --returns asks for. */
+/* Sets the query that --returns means. */
 static int parse(int argc, char **argv, lidar_options *options) {
   cast_options *cast = &options->cast;
   cast->line = &command;

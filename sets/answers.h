@@ -49,8 +49,8 @@ const void *answers_of(const answers *a, slab_query query);
 /* The number of the n rays whose bits differ in b; *first is the first of them. */
 size_t answers_differ(const answers *a, const answers *b, slab_query query, size_t *first);
 
-/* Checks that the answers to ray i agree with each other, with the ray's range, and with the form of all answers:
- * no NaN, no -0, unit normals, sorted lists. Returns NULL, or a text that says what is wrong. */
+/* Checks that the answers to ray i agree with each other, with the ray's range, and with the form of all answers: no
+ * NaN, no -0, unit normals, sorted lists. Returns NULL, or a text with the fault. */
 const char *answers_fault(const answers *a, size_t i, const slab_ray *ray, const slab_cast_options *options);
 
 /* Whether all queries counted the same number of invalid rays as closest. */

@@ -21,7 +21,7 @@ static inline double clock_chain_seconds(void) {
   return timing_now(1) - begin;
 }
 
-/* Cycles a second, from a chain of dependent additions of one cycle each. Takes the best of several short bursts, in
+/* Cycles per second, from a chain of dependent additions of one cycle each. Takes the best of several short bursts, in
  * processor time, so that other processes do not slow all of them. The process's other threads must be idle. */
 static inline double clock_rate(void) {
   timing t = {.rounds = CLOCK_BURSTS};

@@ -65,7 +65,7 @@ bool lattice_is_exact(const lattice_aim *aim);
 slab_ray lattice_ray(const lattice_aim *aim, const int place[3]);
 
 /* A ray from anywhere inside the box `size` to its walls, edges and vertices. Half of the rays pass nearby edges within
- * 4e-5. Coordinates are rounded, so that an edge function is rarely zero. mesh: that of the box. */
+ * 4e-5. Coordinates are rounded, so that an edge function is rarely zero. mesh: the box's. */
 slab_ray lattice_rounded_ray(random_state *random, const lattice_mesh *mesh, const int size[3], const int place[3]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Random worlds over what all of them share, which change, and the same scene with one world at a time. */
+/* Random worlds that change, with geometries that all of them share; and the same scene with one world at a time. */
 #ifndef SLABCAST_SETS_MANY_WORLDS_H
 #define SLABCAST_SETS_MANY_WORLDS_H
 
@@ -43,7 +43,7 @@ slab_status many_worlds_begin_rigid(many_worlds *, slab_context *, uint64_t seed
 slab_status many_worlds_change(many_worlds *);
 /* Moves instances alone. */
 slab_status many_worlds_move(many_worlds *);
-/* Makes the plain scene show what belongs to a world and to all. */
+/* Makes the plain scene show the members of a world and of all worlds. */
 slab_status many_worlds_show(many_worlds *, uint32_t world);
 /* A ray at something in the scene. */
 slab_ray many_worlds_ray(many_worlds *);

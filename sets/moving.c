@@ -114,7 +114,7 @@ slab_status moving_step(moving *m, unsigned changes) {
 
 /* ---- anew ---- */
 
-/* As many shapes that are never hit stand for a geometry that is not seen. */
+/* As many shapes that are never hit replace a geometry that is not seen. */
 static slab_status add_anew(const moving_geometry *g, slab_scene *scene) {
   slab_geometry_options o;
   const size_t floats = g->count * shape_floats(g->kind);

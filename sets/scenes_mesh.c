@@ -48,7 +48,7 @@ static float terrain_height(uint64_t seed, float x, float y) {
 
 #define TERRAIN_BASE (-0.25f)
 
-/* Sizes of a terrain. The grid of n * n squares is closed by walls of n segments a side and by a floor of rings. Each
+/* Sizes of a terrain. The grid of n * n squares is closed by walls of n segments per side and by a floor of rings. Each
  * ring has half as many segments as the one around it, so that no triangle is much longer than wide. */
 typedef struct terrain_size {
   size_t vertices, triangles;

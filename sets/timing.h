@@ -40,7 +40,7 @@ typedef struct timing_date {
   char text[32];
 } timing_date;
 
-/* Now, in UTC, as 2026-11-27T21:30:00Z; empty where the system does not tell. One thread may ask at a time. */
+/* Now, in UTC, as 2026-11-27T21:30:00Z; empty where the system does not know it. One thread may call this at a time. */
 static inline timing_date timing_date_now(void) {
   timing_date date = {""};
   const time_t now = time(NULL);

@@ -1,11 +1,11 @@
-/* What the formulations share. Each is a function of one ray and a block of LANES primitives:
+/* Declarations that the formulations share. Each is a function of one ray and a block of LANES primitives:
  *
  *   mask form(const form_ray *, GLOBAL const float *block, float limit, real *t)
  *
  * the lanes that it takes for hit with t_min <= t <= limit, and t there: where a box is entered, not before t_min. They
- * are written from the papers' formulas, in the lane type of lanes.h, so that all run at the device's width. form_ray
- * has the values that a paper computes once a ray. Those that use the frame count t in lengths of its direction, the
- * others in lengths of the caller's: the same for directions whose largest component lies in [1, 2). */
+ * are written from the papers' formulas, in the lane type of lanes.h, so that all run at the device's width. In
+ * form_ray are the values that a paper computes once per ray. Forms that use the frame count t in lengths of its
+ * direction, the others in lengths of the caller's: the same for directions whose largest component lies in [1, 2). */
 #ifndef FORM_H
 #define FORM_H
 

@@ -1,8 +1,9 @@
 /* Every formulation: X(function without form_, shape, layout, name, source,
  *                      additions and multiplications (fma is one), min and max, comparisons and selects, divisions,
  *                      all of them before the first exit)
- * Counted from the formula as it stands in slab_forms.h and triangle_forms.h, of one test carried to its end; what is
- * computed once a ray, signs and absolute values (one bit) and the joining of masks are not counted. */
+ *
+ * Operations are counted from the formulas in slab_forms.h and triangle_forms.h, for one test carried to its end. Not
+ * counted are values computed once per ray, signs and absolute values (one bit), and the joining of masks. */
 #ifndef FORMS_LIST_H
 #define FORMS_LIST_H
 

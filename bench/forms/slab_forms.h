@@ -23,8 +23,8 @@ INLINE mask form_division(const form_ray *ray, GLOBAL const float *block, float 
   return enter <= leave;
 }
 
-/* The same as printed by Haines 1989 (in Glassner, "An introduction to ray tracing"): a ray parallel to a slab is
- * not divided, but asked whether it lies within. */
+/* The same as printed by Haines 1989 (in Glassner, "An introduction to ray tracing"): for a ray parallel to a slab
+ * nothing is divided. It is tested whether the ray lies within. */
 INLINE mask form_division_guarded(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
   real enter = (real)(ray->t_min), leave = (real)(limit);
   mask outside = (mask)(0);
@@ -49,7 +49,7 @@ INLINE mask form_division_guarded(const form_ray *ray, GLOBAL const float *block
 /* ---- by the reciprocal ---- */
 
 /* Both distances of each slab, sorted by min and max: the branch-free form found everywhere since SSE. Where 0 * inf
- * gives NaN, what comes out depends on the operands' order. */
+ * gives NaN, the result depends on the operands' order. */
 INLINE void form_sorted_slabs(const form_ray *ray, GLOBAL const float *block, real *enter, real *leave) {
   UNROLL for (int i = 0; i < 3; i++) {
     real first = (form_row(block, i) - ray->origin[i]) * ray->inverse[i];
@@ -104,7 +104,7 @@ INLINE mask form_boundaries(const form_ray *ray, GLOBAL const float *block, floa
   return enter <= leave;
 }
 
-/* ---- with the offset origin / direction computed once a ray ---- */
+/* ---- with the offset origin / direction computed once per ray ---- */
 
 /* plane * inverse - offset, in two roundings. */
 INLINE mask form_offset(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
@@ -119,7 +119,7 @@ INLINE mask form_offset(const form_ray *ray, GLOBAL const float *block, float li
   return enter <= leave;
 }
 
-/* The same in one: a fused multiply-add a plane. */
+/* The same in one rounding: one fused multiply-add per plane. */
 INLINE mask form_offset_fma(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
   real enter = (real)(ray->t_min), leave = (real)(limit);
   UNROLL for (int i = 0; i < 3; i++) {
@@ -192,8 +192,8 @@ INLINE mask form_clamped(const form_ray *ray, GLOBAL const float *block, float l
   return *t <= leave;
 }
 
-/* Such directions, signs and offset, a fused multiply-add a plane: the fast mode of Wald, Woop, Benthin, Johnson, Ernst
- * 2014, "Embree". */
+/* Such directions, signs and offset, one fused multiply-add per plane: the fast mode of Wald, Woop, Benthin, Johnson,
+ * Ernst 2014, "Embree". */
 INLINE mask form_signs_fma(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
   real enter = (real)(ray->t_min), leave = (real)(limit);
   UNROLL for (int i = 0; i < 3; i++) {

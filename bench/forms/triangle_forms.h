@@ -65,7 +65,7 @@ INLINE mask form_in_range(const form_ray *ray, float limit, real t) { return (t 
 
 /* ---- Moller, Trumbore 1997, "Fast, minimum storage ray/triangle intersection" ---- */
 
-/* The test past its determinant, which `met` lanes take for one: p = direction x (c - a), det = (b - a) . p. */
+/* The test after its determinant, which is valid in the lanes `met`: p = direction x (c - a), det = (b - a) . p. */
 INLINE mask form_moller_trumbore_from(const form_ray *ray, mask met, form_vector p, real det, form_vector a,
                                       form_vector e1, form_vector e2, float limit, real *t) {
   if (!lanes_any(met)) return met;

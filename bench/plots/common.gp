@@ -1,4 +1,4 @@
-# What the plots share, each of which is called with the CSV of `slabcast bench` and the picture, .svg or .png, as
+# Settings that the plots share. Each plot is called with the CSV of `slabcast bench` and the picture, .svg or .png, as
 # arguments, and sets csv, picture and SIZE before.
 if (picture[strlen(picture) - 3:] eq ".svg") {
   set terminal svg size @SIZE dynamic enhanced font "DejaVu Sans,13" background "#ffffff"
@@ -10,7 +10,7 @@ set datafile separator comma
 set datafile columnheaders
 set datafile missing NaN
 
-# Colours that the colour-blind tell apart (Okabe and Ito).
+# Colours that the colour-blind can distinguish (Okabe and Ito).
 blue = "#0072b2"; orange = "#d55e00"; green = "#009e73"; purple = "#cc79a7"; grey = "#777777"
 
 set border 3 linecolor rgb "#555555"

@@ -15,7 +15,7 @@ array colours[4] = [blue, orange, green, purple]
 array rays[2] = ["primary rays", "random rays"]
 array afters[2] = ["after refits", "after a build like it"]
 
-# What is placed: N*MODEL, the last one.
+# The instances: N*MODEL, the last one.
 placed = system(sprintf("awk -F'\",' '{ split($NF, f, \",\"); if (f[3] ~ /[*]/) s = f[3] } END { print s }' '%s'", csv))
 at(what) = what eq "first commit" ? 1 : what eq "update and commit" ? 2 : what eq "primary rays" ? 3 : \
   what eq "random rays" ? 4 : what eq "LiDAR frame" ? 5 : NaN

@@ -1,4 +1,4 @@
-# Roofline: operations per second against operations for each byte of memory, under what the device itself can do.
+# Roofline: operations per second against operations for each byte of memory, under the device's own limits.
 csv = ARG1
 picture = ARG2
 SIZE = "900,620"

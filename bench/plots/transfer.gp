@@ -1,5 +1,6 @@
-# Rays per second from host to host against their number, by the memory that rays and hits lie in, under what the kernel
-# and the slower way of the bus let pass alone. One panel a query: those that differ most in the bytes of a result.
+# Rays per second from host to host against their number, by the memory that rays and hits lie in, under the limits of
+# the kernel and of the slower way of the bus, each alone. One panel per query, for queries that differ most in the
+# bytes of a result.
 csv = ARG1
 picture = ARG2
 SIZE = "1500,600"

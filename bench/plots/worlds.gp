@@ -1,4 +1,4 @@
-# A frame of many worlds that move: against worlds, and parts and rays of each; and what a frame is made of.
+# A frame of many worlds that move: against worlds, and parts and rays of each; and the parts of a frame.
 csv = ARG1
 picture = ARG2
 SIZE = "1300,1000"

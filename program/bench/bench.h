@@ -14,7 +14,7 @@
 #include "sets/trace_rays.h"
 #include "slabcast_cl.h"
 
-/* ---- what ceilings and kernels alone are measured through ---- */
+/* ---- the backend that measures ceilings and kernels alone ---- */
 
 /* Operations per clock and compute unit; 0: not known. */
 typedef struct bench_width {
@@ -74,8 +74,8 @@ struct bench_backend {
   int (*release)(bench_device *, bench_array *);
   int (*write)(bench_device *, const bench_array *, const void *from, size_t bytes);
   int (*read)(bench_device *, const bench_array *, void *to, size_t bytes);
-  /* Waits. *seconds: what the device took, or processor seconds from enqueuing to the end divided by the compute
-   * units. NULL: no ceilings but those of transfers can be measured through it. */
+  /* Waits. *seconds: the device's time, or processor seconds from enqueuing to the end, divided by the compute units.
+   * NULL: no ceilings but those of transfers can be measured through it. */
   int (*launch)(bench_device *, const bench_launch *, double *seconds);
   /* The kernel of a cast alone, in the same way. NULL: it cannot be had without the rest of the call. */
   int (*cast)(bench_device *, slab_scene *, slab_query, size_t n, const bench_array *rays, const bench_array *results,
@@ -91,14 +91,14 @@ extern const bench_backend bench_opencl, bench_cuda, bench_native;
 /* ---- ceilings and cells ---- */
 
 typedef enum ceiling_kind {
-  CEILING_ADD_MUL,  /* operations a second; half are additions, half multiplications */
-  CEILING_MIN_MAX,  /* operations a second */
-  CEILING_SLAB,     /* operations a second in the proportion of the slab test */
-  CEILING_READ,     /* bytes a second of device memory */
-  CEILING_COPY,     /* bytes a second; bytes read and bytes written both count */
-  CEILING_UPLOAD,   /* bytes a second from host to device */
-  CEILING_DOWNLOAD, /* bytes a second from device to host */
-  CEILING_LAUNCH,   /* launches a second, each waited for */
+  CEILING_ADD_MUL,  /* operations per second; half are additions, half multiplications */
+  CEILING_MIN_MAX,  /* operations per second */
+  CEILING_SLAB,     /* operations per second in the proportion of the slab test */
+  CEILING_READ,     /* bytes per second of device memory */
+  CEILING_COPY,     /* bytes per second; bytes read and bytes written both count */
+  CEILING_UPLOAD,   /* bytes per second from host to device */
+  CEILING_DOWNLOAD, /* bytes per second from device to host */
+  CEILING_LAUNCH,   /* launches per second, each waited for */
   CEILINGS
 } ceiling_kind;
 
@@ -149,9 +149,9 @@ typedef struct bench_cell {
   double intensity; /* operations / bytes */
   const char *bound;
   bench_memory memory;
-  double ray_bytes;     /* what goes up to a device that copies; result_bytes come down */
+  double ray_bytes;     /* bytes sent to a device that copies; result_bytes come back */
   const char *stage;    /* the slowest of upload, download and kernel; "": none is known */
-  double stage_seconds; /* what it takes alone: the least of a call, whose stages all work at once */
+  double stage_seconds; /* its time alone: the least time of a call, since all stages work at once */
 } bench_cell;
 
 enum { BENCH_CELLS = 128 };
@@ -181,8 +181,8 @@ typedef struct bench_run {
 /* The device uses the host's memory in place: a cast copies nothing. */
 static inline bool bench_in_place(const bench_run *run) { return run->device.type == SLAB_DEVICE_CPU; }
 
-/* bench_device.c. Opens what measures the run's device. threads: what a processor casts on; 0: all. A zeroed device may
- * be closed. */
+/* bench_device.c. Opens the backend that measures the run's device. threads: the number that a processor casts on; 0:
+ * all. A zeroed device may be closed. */
 int bench_device_open(bench_run *, uint32_t threads);
 void bench_device_close(bench_device *);
 
@@ -217,7 +217,7 @@ typedef struct bench_rays {
 int bench_rays_of_set(bench_run *, const bench_scene *, trace_set, uint32_t side, bench_rays *);
 int bench_rays_random(bench_run *, const bench_scene *, bench_memory, size_t n, bench_rays *);
 void bench_rays_free(bench_run *, bench_rays *);
-/* NULL with the error printed. what: "rays" and the like. */
+/* Returns NULL with the error printed. what: a noun for the message, such as "rays". */
 void *bench_memory_take(bench_run *, bench_memory, size_t bytes, const char *what);
 void bench_memory_give_back(bench_run *, bench_memory, void *taken);
 

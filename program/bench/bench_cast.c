@@ -232,7 +232,7 @@ int bench_cast(bench_run *run, const char *group, const bench_scene *scene, slab
   return code;
 }
 
-/* ---- what bounds a cell ---- */
+/* ---- the bound of a cell ---- */
 
 #define BOUNDS 0.4 /* least share of a cell's time that a ceiling must account for to be named as its bound */
 

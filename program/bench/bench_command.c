@@ -159,7 +159,7 @@ static int run_workloads(bench_run *run, const extent *e) {
   return code;
 }
 
-/* Limits the rays so that arrays of so many bytes a ray fit half of the machine's memory. */
+/* Limits the rays so that arrays of so many bytes per ray fit half of the machine's memory. */
 static uint64_t rays_that_fit(uint64_t most, size_t bytes) {
   const uint64_t memory = os_memory(), fit = memory > 0 ? memory / 2 / bytes : most;
   return fit < most ? fit : most;
@@ -228,7 +228,7 @@ static int run_transfers_of(bench_run *run, const bench_scene *s, slab_query que
   return code;
 }
 
-/* Where nothing is transferred, one kind of memory and few rays tell all. */
+/* Where nothing is transferred, one kind of memory and few rays are enough. */
 static int run_transfers(bench_run *run, const extent *e) {
   static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_NEAREST, SLAB_COUNT, SLAB_INTERVAL};
   const size_t kinds = bench_in_place(run) ? 1 : BENCH_MEMORIES;
@@ -295,7 +295,7 @@ static int refuse(const bench_options *o) {
   return lost ? EXIT_FAILED : OPTIONS_RUN;
 }
 
-/* A GPU does in a few milliseconds what a CPU does in a second, so its workloads are larger. */
+/* A GPU does a CPU's work of a second in a few milliseconds, so its workloads are larger. */
 static extent extent_of(const bench_options *o, const slab_device_info *device) {
   extent e = o->quick ? quick_extent : o->full ? full_extent : usual_extent;
   if (device->type != SLAB_DEVICE_GPU || o->quick) return e;

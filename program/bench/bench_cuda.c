@@ -1,5 +1,5 @@
-/* NVIDIA's cards by CUDA as `slabcast bench` measures them: transfers, and casts on the card's memory. Of the kernels
- * of kernels/ceiling.cl slabcast-cuda has none: the same card by OpenCL tells those ceilings. */
+/* NVIDIA's cards by CUDA as `slabcast bench` measures them: transfers, and casts on the card's memory. The library
+ * slabcast-cuda has no kernels of kernels/ceiling.cl: those ceilings are measured on the same card by OpenCL. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int failed(const char *name, CUresult code) {
   return EXIT_FAILED;
 }
 
-/* An exit code of a call that is named here. */
+/* Makes a call, and returns its exit code, with its name in messages. */
 #define TRY(function, ...) tried(#function, call.function(__VA_ARGS__))
 static int tried(const char *name, CUresult code) { return code == CUDA_SUCCESS ? EXIT_DONE : failed(name, code); }
 
@@ -110,7 +110,7 @@ static int cuda_read(bench_device *d, const bench_array *from, void *to, size_t 
   return code == EXIT_DONE ? TRY(cuStreamSynchronize, d->cuda.stream) : code;
 }
 
-/* Seconds of what stands between the events, of which the last has been recorded. since: the wall's clock before. */
+/* Seconds between the events, of which the last has been recorded. since: the wall's clock before. */
 static int wait(const cuda_bench *c, double since, double *seconds) {
   float milliseconds = 0;
   int code = TRY(cuStreamSynchronize, c->stream);

@@ -1,4 +1,4 @@
-/* The device that is measured: what it is known to do in a clock, and its ceilings. */
+/* The device that is measured: its known operations per clock, and its ceilings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -59,7 +59,7 @@ typedef struct work {
 
 static uint64_t thread_nanoseconds(void) { return (uint64_t)(1e9 * seconds_of_thread()); }
 
-/* Each thread reads its own clock: the process's gets what another thread has run up to milliseconds later. */
+/* Each thread reads its own clock: the process's clock gets another thread's time up to milliseconds later. */
 static void run_item(void *argument, size_t item) {
   static const float values[] = BENCH_START;
   work *w = argument;

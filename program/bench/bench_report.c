@@ -332,7 +332,7 @@ static double best_of(const json_t *object, const char *key) {
   return json_number_value(json_object_get(json_object_get(object, key), "best"));
 }
 
-/* Earlier files do not tell it, and have no other. */
+/* Earlier files do not name the memory, and have only the ordinary one. */
 static const char *memory_of(const json_t *old) {
   return json_object_get(old, "memory") ? text_of(old, "memory") : bench_memory_names[MEMORY_ORDINARY];
 }

@@ -5,7 +5,7 @@
 #include "program/common/manual.h"
 #include "sets/scenes.h"
 
-/* ---- what an option takes -------------------------------------------------- */
+/* ---- the values of an option ----------------------------------------------- */
 
 static int takes_file(const option *row) {
   const char *value = row->placeholder;
@@ -24,7 +24,7 @@ static int take_word(const char *words, size_t index, char word[WORD_MAX]) {
   return 1;
 }
 
-/* The same without words in capitals, which stand for values: "BITS|NAME=BITS" has none. */
+/* The same without words in capitals, which are names of values: "BITS|NAME=BITS" has no others. */
 static int take_literal(const char *words, size_t index, char word[WORD_MAX]) {
   for (size_t i = 0; take_word(words, i, word); i++)
     if (strcspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == strlen(word) && index-- == 0) return 1;

@@ -6,7 +6,7 @@
 
 #include "slabcast.h"
 
-/* Opens what --device names (NULL: the library's choice). Returns an exit code, errors printed. */
+/* Opens the devices that --device names (NULL: the library's choice). Returns an exit code, errors printed. */
 int device_open(const char *selector, uint64_t threads, slab_context **context);
 /* The same with all options of a context. */
 int device_open_with(const slab_context_options *options, slab_context **context);

@@ -81,7 +81,7 @@ static const char *put_list_item(const char *line) {
   return next_line(explained);
 }
 
-/* Prints what stands in a text of a command before, or beside, its examples: paragraphs, and lists. */
+/* Prints the paragraphs and lists in a text of a command, before or beside its examples. */
 static void put_prose(const char *text) {
   int begins = 0, in_list = 0; /* whether a paragraph begins; whether the last line was of a list */
   while (*text) {
@@ -157,7 +157,7 @@ static void put_commands(const program *p) {
   put_option("--version", NULL, ABOUT_VERSION);
 }
 
-/* ---- what every page has --------------------------------------------------- */
+/* ---- parts of every page --------------------------------------------------- */
 
 static void put_exit_status(void) {
   put_section("EXIT STATUS");

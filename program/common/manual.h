@@ -7,7 +7,7 @@
 
 typedef struct program {
   const char *name;
-  const char *summary; /* what it does, in half a line */
+  const char *summary; /* its task, in half a line */
   const char *usage;   /* "slabcast COMMAND [options]" */
   const char *about;   /* as command_line has them */
   const char *closing; /* as command_line has them */
@@ -20,7 +20,7 @@ typedef struct program {
 #define ABOUT_VERSION "print the version"
 
 /* Answers `PROGRAM --help=FORM` and `PROGRAM COMMAND --help=man` on stdout: FORM is man, bash, zsh or fish. The build
- * asks so for what it installs. Returns 1, or 0 if the command line is another. */
+ * calls the program so for the files that it installs. Returns 1, or 0 if the command line is another. */
 int manual_write(const program *, int argc, char **argv);
 
 /* The forms, each to stdout. `command` is NULL in the page of the program itself. */

@@ -1,7 +1,7 @@
 /* Command lines: a table of options per command, one parser, strict values.
  *
  * Accepted: `--name VALUE`, `--name=VALUE`, `--switch`, `-o VALUE`, `-oVALUE`, `--help`, and `--` before arguments that
- * begin with a dash. Every refusal names the option, the value and what was expected. */
+ * begin with a dash. Every refusal names the option, the value and the expected ones. */
 #ifndef SLABCAST_PROGRAM_COMMON_OPTIONS_H
 #define SLABCAST_PROGRAM_COMMON_OPTIONS_H
 
@@ -273,7 +273,7 @@ typedef struct command_line {
         "vertical field of view in degrees (default: 40)", 0.01, 179.0                   \
   }
 
-#define ABOUT_HELP "list these options" /* what --help does */
+#define ABOUT_HELP "list these options" /* the description of --help */
 
 /* Returned by options_parse if the command shall run. Any other value is the exit code to return. */
 enum { OPTIONS_RUN = -1 };
@@ -303,7 +303,7 @@ int options_check_apart(const command_line *command, const char *out, const char
 /* A command of the program. */
 typedef struct program_command {
   const char *name;
-  const char *about;                 /* what it does, in half a line */
+  const char *about;                 /* its task, in half a line */
   int (*run)(int argc, char **argv); /* takes its own name as argv[0] and returns an exit code */
   const command_line *line;
 } program_command;

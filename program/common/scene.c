@@ -24,7 +24,7 @@ typedef struct scene_item {
   const scene_kind *kind;
   const char *value;  /* value of the option: a path, or NAME:COUNT */
   const char *of;     /* value of --of; NULL: none yet, or no --instances */
-  const char *worlds; /* that of --instance-worlds; NULL: none */
+  const char *worlds; /* the file of --instance-worlds; NULL: none */
   uint32_t mask;      /* the bit of --mask for this geometry */
 } scene_item;
 
@@ -39,10 +39,10 @@ struct scene_source {
   uint32_t ray_mask, worlds;
   double origin[3]; /* of --origin */
   bool has_origin;
-  bool in_double; /* the load so far has added something in double: what follows is, too */
+  bool in_double; /* the load so far has added something in double: the rest will be, too */
   scene_outputs outputs;
   digest seen_all; /* by the last load */
-  digest *seen;    /* that one; NULL: nobody asks */
+  digest *seen;    /* that one; NULL: not wanted */
 };
 
 /* Where items go. */
@@ -175,7 +175,7 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
 
 /* ---- meshes and generated scenes ------------------------------------------- */
 
-/* What a mesh file is asked for, in a scene that has been added to. */
+/* The type of a mesh file's coordinates, in a scene that may have other parts already. */
 static mesh_numbers numbers_of(const scene_source *source) {
   if (source->has_origin) return is_moved(source->origin) ? MESH_DOUBLES : MESH_FLOATS;
   return source->in_double ? MESH_DOUBLES : MESH_DOUBLES_WHERE_FAR;
@@ -244,7 +244,7 @@ static int check_builtin(const char *value) {
 
 /* ---- instances ------------------------------------------------------------- */
 
-/* A model has an origin of its own, so that --origin asks for none, unless it rounds everything. */
+/* A model has an origin of its own, so that --origin does not apply to it, unless it rounds everything. */
 static int load_model(const scene_item *item, const scene_target *to, slab_scene **model, double *worst_rounding) {
   slab_status status = slab_scene_create(to->context, model);
   if (status != SLAB_OK) return complain_status(status, name_of(item->of));
@@ -495,7 +495,7 @@ static int set_seconds(mesh_options *options, const char *value) {
   return 1;
 }
 
-/* BITS: the mask of rays. NAME=BITS: that of the geometries of this name. */
+/* BITS: the mask of rays. NAME=BITS: the mask of the geometries of this name. */
 static int set_mask(scene_source *source, const char *value) {
   const char *equals = strrchr(value, '=');
   scene_mask rule = {.name = value, .length = equals ? (size_t)(equals - value) : 0};
@@ -522,7 +522,7 @@ uint32_t scene_source_worlds(const scene_source *source) { return source->worlds
 void scene_source_tell_worlds(scene_source *source, uint32_t worlds) { source->worlds = worlds; }
 const scene_parts *scene_source_parts(const scene_source *source) { return &source->parts; }
 
-/* Sets what holds for all items; 0 if the option is none of these. */
+/* Sets an option that holds for all items; 0 if it is none of these. */
 static int set_for_all(scene_source *source, const char *name, const char *value) {
   if (!strcmp(name, "--one-geometry")) return source->meshes.one_geometry = true;
   if (!strcmp(name, "--skip-invalid")) return source->meshes.skip_invalid = true;

@@ -1,8 +1,8 @@
 /* The scene that a command line describes: any mix of meshes, arrays of primitives, generated scenes and instances.
  * Geometry ids follow the order of the options; --instances takes one for each transform, and a mesh file one for each
- * of its parts. The mask of what option i adds has only bit i mod 32 set, unless --mask NAME=BITS says otherwise; --of
- * is none of these. --instance-worlds gives the places of the last --instances worlds, of which the scene then has as
- * many as the highest. */
+ * of its parts. The geometries that option i adds have a mask of bit i mod 32 alone, unless --mask NAME=BITS says
+ * otherwise; --of is none of these. --instance-worlds gives the places of the last --instances worlds, of which the
+ * scene then has as many as the highest. */
 #ifndef SLABCAST_PROGRAM_COMMON_SCENE_H
 #define SLABCAST_PROGRAM_COMMON_SCENE_H
 
@@ -27,7 +27,7 @@ void scene_source_up(scene_source *, char axis);
 void scene_source_up_unasked(scene_source *, char axis);
 /* The mask of rays: --mask BITS; 0: all. */
 uint32_t scene_source_ray_mask(const scene_source *);
-/* How many worlds the scene has, after scene_source_load; another one that has the scene may be told. */
+/* The number of worlds of the scene, after scene_source_load. It may be set in a source that did not load the scene. */
 uint32_t scene_source_worlds(const scene_source *);
 void scene_source_tell_worlds(scene_source *, uint32_t worlds);
 /* Whether no option lacks another, after the last one; if one does, the refusal is printed. */
@@ -59,7 +59,7 @@ const scene_parts *scene_source_parts(const scene_source *);
 const result_labels *scene_source_labels(const scene_source *);
 /* The loads to come make a digest of all that they add: primitives, their order and their masks. */
 void scene_source_make_digest(scene_source *);
-/* That of the last load. */
+/* The digest of the last load. */
 uint64_t scene_source_digest(const scene_source *);
 
 #endif

@@ -186,7 +186,7 @@ static slab_status add_parts(const adding *a) {
   return status;
 }
 
-/* ---- what is said -------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------ */
 
 static void tell_units(const char *name, const mesh_facts *facts, const mesh_options *options) {
   if (options->up && !facts->up && !options->up_unasked)

@@ -53,11 +53,11 @@ typedef struct scene_mesh_target {
   const slab_build_options *build; /* of the models of parts with places */
   uint32_t mask;                   /* of geometries that no rule names */
   scene_mask_list *rules;          /* NULL: none */
-  scene_parts *parts;              /* parts with a name are added; NULL: nobody asks */
+  scene_parts *parts;              /* parts with a name are added; NULL: not wanted */
   const scene_outputs *outputs;    /* which no file that the mesh file names may be */
-  digest *seen;                    /* all that is added goes through it; NULL: nobody asks */
-  mesh_numbers numbers;            /* what coordinates become, whatever the options say */
-  bool *in_double;                 /* becomes true where they became doubles; NULL: nobody asks */
+  digest *seen;                    /* the digest of all that is added; NULL: not wanted */
+  mesh_numbers numbers;            /* the type of coordinates, whatever the options say */
+  bool *in_double;                 /* set to true where coordinates became doubles; NULL: not wanted */
 } scene_mesh_target;
 
 /* Reads the file and adds it. Returns an exit code; errors, and what the file says of itself, are printed.

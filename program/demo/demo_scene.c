@@ -1,4 +1,4 @@
-/* The demo's scene: the land, the city, and what stands on the water. */
+/* The demo's scene: the land, the city, and the flake and its ring over the water. */
 #include <stdlib.h>
 
 #include "base/pool.h"

@@ -40,7 +40,7 @@ void canvas_box(canvas *, double x, double y, double width, double height, doubl
 void canvas_dot(canvas *, double x, double y, double radius, color fill, color rim);
 void canvas_circle(canvas *, double x, double y, double radius, color fill, double opacity, color rim);
 void canvas_polygon(canvas *, const double (*points)[2], int count, color fill, double opacity, color rim);
-/* What is drawn until canvas_unclip stays within. */
+/* Limits drawing to this rectangle until canvas_unclip. */
 void canvas_clip(canvas *, double x, double y, double width, double height);
 void canvas_unclip(canvas *);
 

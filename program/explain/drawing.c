@@ -1,4 +1,4 @@
-/* Draws an explanation: what happens along each axis in one dimension, the intervals of t over each other, and the
+/* Draws an explanation: the events along each axis in one dimension, the intervals of t over each other, and the
  * primitive with the ray in space. Every t and plane in it is a step of the explanation. */
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static double between(double x, double least, double most) { return x < least ? 
 
 /* ---- the line of t --------------------------------------------------------- */
 
-/* The scale of t: all of `core`, and of `more` what is not too far away from it. */
+/* The scale of t: all of `core`, and the part of `more` that is not too far away from it. */
 static void set_t_scale(page *p, const double *core, int core_count, const double *more, int more_count) {
   double least = INFINITY, most = -INFINITY;
   for (int i = 0; i < core_count; i++) widen(&least, &most, core[i]);
@@ -89,7 +89,7 @@ static void draw_ends(const page *p, double y, double from, double to, color tin
   canvas_text(p->c, last_inside ? x1 - 4 : x1 + 3, y, 12, tint, last_inside ? ALIGN_RIGHT : ALIGN_LEFT, "%s", last);
 }
 
-/* An interval of t with its ends; what is no interval is said in words. */
+/* An interval of t with its ends; where there is none, words say so. */
 static void draw_interval(const page *p, double y, double from, double to, color tint) {
   const double first = isnan(from) ? -INFINITY : from, last = isnan(to) ? INFINITY : to;
   draw_t_axis(p, y + 6);

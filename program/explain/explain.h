@@ -1,4 +1,4 @@
-/* What `slabcast explain` has learned of one ray and one primitive, and its drawing. */
+/* The findings of `slabcast explain` on one ray and one primitive, and their drawing. */
 #ifndef SLABCAST_PROGRAM_EXPLAIN_EXPLAIN_H
 #define SLABCAST_PROGRAM_EXPLAIN_EXPLAIN_H
 

@@ -72,7 +72,7 @@ static const command_line command = {
     .option_count = COUNT_OF(option_rows),
 };
 
-/* ---- what is explained ----------------------------------------------------- */
+/* ---- the explanation ------------------------------------------------------- */
 
 const char *explained_noun(slab_shape kind) {
   static const char *const nouns[SLAB_SHAPE_COUNT] = {
@@ -164,7 +164,7 @@ static json_t *as_json(const explained *e) {
 
 /* ---- the command ----------------------------------------------------------- */
 
-/* What one ray has of its own, which the cast takes. */
+/* One ray's own values, which the cast takes. */
 typedef struct own_values {
   own_source *source; /* NULL: nothing */
   uint32_t mask;
@@ -172,14 +172,14 @@ typedef struct own_values {
   uint32_t world;
 } own_values;
 
-/* Reads what the ray with that index has. */
+/* Reads the own values of the ray with that index. */
 static int read_own(const explain_options *options, const shard_label *rays, uint64_t index, own_values *values) {
   own_rows rows = {&values->mask, &values->after, &values->world};
   const int failed = own_source_open(&options->own, rays, &values->source);
   return failed || own_source_go_to(values->source, index) || own_source_read(values->source, 1, &rows) ? -1 : 0;
 }
 
-/* The ray of the command line or of the file, with what it has of its own. Returns an exit code. */
+/* The ray of the command line or of the file, with its own values. Returns an exit code. */
 static int read_ray(const explain_options *options, explained *e, own_values *values) {
   ray_source *source = NULL;
   size_t got = 0;
@@ -193,7 +193,7 @@ static int read_ray(const explain_options *options, explained *e, own_values *va
                             .format = (file_format)options->in,
                             .of = options->segments ? ROWS_OF_SEGMENTS : ROWS_OF_RAYS};
   if (ray_source_open(&file, &source) != 0) return EXIT_FAILED;
-  const uint64_t rays = ray_source_count(source); /* that of a text is known only at its end */
+  const uint64_t rays = ray_source_count(source); /* the number of a text's rays is known only at its end */
   int failed = 0;
   if (options->index < rays) failed = ray_source_skip(source, options->index);
   const ray_array both = {&e->ray, &e->wide};
@@ -227,7 +227,7 @@ static int check_world(const explain_options *options, uint32_t world) {
   return EXIT_FAILED;
 }
 
-/* What the ray hits first: that of a cast in double where the scene is far from 0. */
+/* Finds the ray's first hit, by a cast in double where the scene is far from 0. */
 static slab_status cast_ray(slab_scene *scene, const explained *e, const slab_cast_options *cast,
                             slab_primitive_id *id) {
   slab_hit64 wide;
@@ -241,7 +241,7 @@ static slab_status cast_ray(slab_scene *scene, const explained *e, const slab_ca
   return status;
 }
 
-/* What the options name, or what the ray hits first. Returns an exit code. */
+/* Chooses the primitive that the options name, or else the one that the ray hits first. Returns an exit code. */
 static int choose_primitive(const explain_options *options, slab_scene *scene, const slab_cast_options *cast,
                             explained *e) {
   if (options->geometry != NOT_GIVEN || options->primitive != NOT_GIVEN) {
@@ -256,7 +256,7 @@ static int choose_primitive(const explain_options *options, slab_scene *scene, c
                         e->id.primitive == SLAB_INVALID ? "is invalid and hits nothing" : "hits nothing");
 }
 
-/* Fills in what is found, and as many steps as there is space for. */
+/* Fills in the findings, and as many steps as there is space for. */
 static slab_status explain_into(slab_scene *scene, const slab_cast_options *cast, explained *e) {
   if (!e->is_far) {
     const slab_status status = slab_explain(scene, &e->ray, e->id, cast, &e->found, e->steps, e->count, &e->count);

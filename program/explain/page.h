@@ -1,4 +1,4 @@
-/* What the panels of a drawing share. */
+/* Declarations that the panels of a drawing share. */
 #ifndef SLABCAST_PROGRAM_EXPLAIN_PAGE_H
 #define SLABCAST_PROGRAM_EXPLAIN_PAGE_H
 

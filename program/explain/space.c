@@ -28,7 +28,7 @@ static void project(const view *v, vector point, double at[2]) {
   at[1] = v->y - v->unit * vector_dot(point, v->up);
 }
 
-/* What is drawn of a primitive: corners and which of them make faces. A sphere is a circle around its corner. */
+/* The drawing of a primitive: its corners, and the faces that they make. A sphere is a circle around its corner. */
 typedef struct solid {
   vector corner[8];
   int corners, faces;

@@ -115,7 +115,7 @@ static int write_set(const caster *cast, const slab_source *source, slab_ray *sp
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the rays cannot be written");
 }
 
-/* The rays of a source. space: those of a set, which are written there where someone looks at them. */
+/* The rays of a source. space: the rays of a set, which are written there where the receiver reads them. */
 static result_rays rays_of(const slab_source *source, const slab_ray *space) {
   result_rays rays = {.floats = source->set ? space : source->rays, .doubles = source->rays64};
   if (source->set) memcpy(rays.offset, source->set->offset, sizeof rays.offset);
@@ -269,7 +269,7 @@ typedef struct slot {
   uint64_t batch;
   ray_space space;
   slab_source source; /* its rays */
-  own_rows own;       /* what each ray has of its own */
+  own_rows own;       /* the rays' own values */
   cast_buffers buffers;
   result_rays rays;
   const void *results; /* results that are cast but not yet written; NULL: none */
@@ -360,7 +360,7 @@ static int write_batch(pipeline *line, void *user, uint64_t batch) {
 
 /* ---- all batches ------------------------------------------------------------ */
 
-/* Makes a slot. own: memory for what the rays of a batch have. */
+/* Makes a slot. own: memory for the own values of a batch's rays. */
 static int make_slot(batches *all, slot *s, own_rows own) {
   const int code = caster_prepare(all->cast, all->capacity);
   *s = (slot){.all = all, .own = own, .buffers = all->cast->buffers};

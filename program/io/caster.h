@@ -61,7 +61,7 @@ typedef struct caster {
   int check;
   cast_receiver *receive; /* NULL: results are only counted */
   cast_placer *place;     /* NULL: not called */
-  int wants_rays;         /* the receiver looks at rays: those of a set are written */
+  int wants_rays;         /* the receiver reads rays: rays of a set are written to memory */
   void *user;
   progress line;
   double begun; /* when the cast clock was last read */
@@ -79,11 +79,11 @@ int caster_prepare(caster *cast, size_t rays);
 int caster_run(caster *cast, const slab_source *source, slab_ray *space);
 void caster_release(caster *cast);
 
-/* Casts the rays of a source, with what each has of its own, batch by batch into a result file. The next batch is read
- * and the last one written while the device casts. Memory is bounded by the batch size, whatever the number of rays and
+/* Casts the rays of a source, with each ray's own values, batch by batch into a result file. The next batch is read and
+ * the last one written while the device casts. Memory is bounded by the batch size, whatever the number of rays and
  * hits. `cast` must be set except for its buffers and receiver. Both sources must be at the first ray to cast. own
- * NULL: they have nothing. results NULL: results are only counted. Returns an exit code with errors and the progress
- * made printed. */
+ * NULL: they have none. results NULL: results are only counted. Returns an exit code with errors and the progress made
+ * printed. */
 int batches_run(ray_source *rays, own_source *own, caster *cast, result_file *results);
 
 #endif

@@ -1,4 +1,4 @@
-/* What --check found, over all batches. */
+/* The findings of --check, over all batches. */
 #ifndef SLABCAST_PROGRAM_IO_CHECKED_H
 #define SLABCAST_PROGRAM_IO_CHECKED_H
 
@@ -11,7 +11,7 @@ typedef struct check_tally {
   uint64_t checked, mismatches, oracle_rays, oracle_wrong, oracle_undecided;
 } check_tally;
 
-/* Whether an answer is not what the reference or the oracle says. */
+/* Whether an answer differs from the reference's or the oracle's. */
 static inline int check_tally_is_bad(const check_tally *tally) { return tally->mismatches || tally->oracle_wrong; }
 /* Adds a batch's, and prints the first one that is bad. noun: "ray"; first: the batch's first index. */
 void check_tally_add(check_tally *, const slab_check_report *, const char *noun, uint64_t first);

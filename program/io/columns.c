@@ -121,7 +121,7 @@ const column_names *columns_of_shape(slab_shape shape) {
 
 /* ---- words of a line -------------------------------------------------------- */
 
-/* What stands between names: the first of these that the line has. */
+/* The separators of names: the first of these that the line has. */
 static const char *separators_of(const char *line) {
   return strchr(line, ',') ? "," : strchr(line, ';') ? ";" : strchr(line, '\t') ? "\t" : " \t";
 }
@@ -139,7 +139,7 @@ static const char *next_name(const char **at, const char *separators, size_t *le
   return name;
 }
 
-/* Whether rows may have one column alone, which one name stands for. */
+/* Whether rows may have one column alone, so that one name makes a line of names. */
 static int may_be_one(const column_names *known) {
   size_t needed = 0;
   for (size_t i = 0; i < known->count; i++) needed += known->list[i].need != COLUMN_FREE;

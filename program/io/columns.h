@@ -21,12 +21,12 @@ typedef struct named_column {
   float otherwise; /* where it is absent */
 } named_column;
 
-/* What rows have, in the order of their numbers. */
+/* The columns of rows, in the order of their numbers. */
 typedef struct column_names {
   const char *noun; /* of the rows, plural */
   const named_column *list;
   size_t count;
-  int some; /* these are some of a text's columns: others are passed over, whatever they hold */
+  int some; /* a text may have other columns: they are passed over, whatever they hold */
 } column_names;
 
 extern const column_names columns_of_rays, columns_of_segments, columns_of_points, columns_of_places;
@@ -50,8 +50,8 @@ typedef struct column_order {
 /* The place of a column that is passed over. */
 #define COLUMN_OTHER ROWS_COLUMNS_MAX
 
-/* Whether a line has names alone: two or more words, or one where one column is enough, each of which begins with a
- * letter, with commas, semicolons, tabs or blanks between them. Quotes may stand around them. */
+/* Whether a line has names alone: two or more words, or one where one column is enough. Each begins with a letter.
+ * Between them are commas, semicolons, tabs or blanks. Quotes may stand around them. */
 int columns_are_names(const column_names *known, const char *line);
 
 /* Finds the columns by the names of such a line. Case, blanks, quotes and _ . - : / ( ) [ ] within a name do not

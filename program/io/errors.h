@@ -17,14 +17,14 @@ enum exit_code {
   EXIT_CODE_COUNT
 };
 
-/* What users are told of an exit code. */
+/* The text for users about an exit code. */
 static inline const char *exit_meaning(enum exit_code code) {
   static const char *const meanings[EXIT_CODE_COUNT] = {"done", "failed", "usage", "a check found a mismatch",
                                                         "no device"};
   return meanings[code];
 }
 
-/* Bytes of a line's text; what is longer is cut. A path fits, and a driver's log. */
+/* Bytes of a line's text; longer text is cut. A path fits, and so does a driver's log. */
 enum { COMPLAINT_MAX = 1 << 14 };
 
 /* Prints one line "slabcast: ..." to stderr. Control characters, which names of files may have, are escaped. A shown

@@ -18,7 +18,7 @@ static inline far_range far_range_empty(void) {
   return (far_range){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 }
 
-/* Takes in a coordinate; what is not finite is passed over. */
+/* Takes in a coordinate; one that is not finite is passed over. */
 static inline void far_range_add(far_range *range, int axis, double x) {
   if (!isfinite(x)) return;
   if (x < range->lower[axis]) range->lower[axis] = x;

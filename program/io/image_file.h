@@ -10,12 +10,12 @@ typedef struct image_file image_file;
 
 /* Functions of type int return 0, or -1 with the error printed. */
 
-/* path: of a file, not of a pipe. row: what is packed, fields of f, u and b. resume: goes on from FILE.part, or
+/* path: of a file, not of a pipe. row: the packed row, fields of kinds f, u and b. resume: goes on from FILE.part, or
  * compares with FILE. */
 int image_file_open(const char *path, const grid *, const result_row *row, int resume, image_file **opened);
 /* With `resume`, the number of points that need not be measured again. */
 uint64_t image_file_resumed(const image_file *);
-/* Appends n packed rows, those of the next points. */
+/* Appends the packed rows of the next n points. */
 int image_file_put(image_file *, const void *packed, size_t n);
 /* As result_file_commit and result_file_discard. */
 int image_file_commit(image_file *);

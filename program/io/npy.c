@@ -164,7 +164,7 @@ static int copy_descr(const char *from, const char *to, char descr[NPY_DESCR_MAX
   return 1;
 }
 
-/* Parses one key with its value. Returns NULL, or what is wrong. Sets the key's bit in *found. */
+/* Parses one key with its value. Returns NULL, or the fault. Sets the key's bit in *found. */
 static const char *take_entry(cursor *c, npy_header *header, unsigned *found) {
   const char *key;
   size_t length;

@@ -21,11 +21,11 @@ typedef struct npy_header {
 /* 1 if the data begins with numpy's six magic bytes. */
 int npy_is(const char *data, size_t size);
 
-/* Parses the dictionary of a header. Returns NULL, or what is wrong with it. */
+/* Parses the dictionary of a header. Returns NULL, or its fault. */
 const char *npy_parse(const char *text, size_t size, npy_header *header);
 
-/* The field of this name in a structured dtype: its own dtype, of *length bytes, with its shape if it has one, and
- * *place, the byte of an item at which it begins. NULL: there is none. */
+/* The field of this name in a structured dtype: its own dtype, of *length bytes, with its shape if it has one. *place:
+ * the byte of an item at which the field begins. NULL: there is none. */
 const char *npy_field(const npy_header *header, const char *name, size_t *length, size_t *place);
 
 /* Reads the header at the start of `in`. Returns 0, or -1 with the error printed. */
@@ -47,8 +47,8 @@ typedef struct shard_label {
   uint64_t index, count; /* slice `index` of `count`, counted from 0 */
   uint64_t first, rays;  /* `rays` of `total` rays, starting at ray `first` */
   uint64_t total;
-  uint64_t scene, sample, options; /* digests of the scene, of rays from all of the file, of what else decides answers;
-                                      0: unknown */
+  uint64_t scene, sample, options; /* digests of the scene, of rays from all of the file, of all else that decides
+                                      answers; 0: unknown */
 } shard_label;
 
 void shard_label_write(const shard_label *label, char note[NPY_NOTE_MAX]);

@@ -41,7 +41,7 @@ int output_is_file(const output *);
 int output_is_direct(const char *path);
 /* 1 if the output is a FILE that was there (OUTPUT_FINISH): it can be read back, and not written to. */
 int output_is_finished(const output *);
-/* The name of what is written: FILE.part, or a finished FILE; NULL if written directly. */
+/* The name of the file that is written: FILE.part, or a finished FILE; NULL if written directly. */
 const char *output_part(const output *);
 /* Releases the lock on FILE.part. Other processes can then lock parts of it; file systems do so on their behalf.
  * Returns 0, or -1 with the error printed. */
@@ -57,8 +57,8 @@ int output_read_back(output *, uint64_t place, void *bytes, size_t size);   /* o
 /* From now on FILE.part is kept for --resume if the program fails or is interrupted. */
 void output_keep(output *);
 
-/* Both end an output (NULL is allowed) and free it. commit renames it to its final name and returns 0, or -1 with the
- * error printed and the output discarded. discard removes FILE.part unless it is to be kept. */
+/* Both end an output (NULL is allowed) and free it. Commit: renames it to its final name. Returns 0, or -1 with the
+ * error printed and the output discarded. Discard: removes FILE.part unless it is to be kept. */
 int output_commit(output *);
 /* Commits two files that belong together; `second` may be NULL. If a second file exists, the first is complete and
  * belongs to it. An older second file is removed before the first is renamed. */

@@ -187,8 +187,8 @@ static int open_npy(own_file *file, const shard_label *rays) {
 
 /* ---- raw, and lines without names ---------------------------------------------- */
 
-/* Rows of numbers of four bytes: results, three more numbers where --points added them. Those of distance have no
- * points here, because those of intervals have as many numbers. */
+/* Rows of numbers of four bytes: results, three more numbers where --points added them. Results of distance have no
+ * points here, because intervals have as many numbers. */
 typedef struct own_form {
   size_t numbers, at[WORDS];
   int ordered; /* of rays in double, whose t takes two such numbers: lines alone */
@@ -487,8 +487,8 @@ static int has_more(own_file *file, int *more) {
   return 0;
 }
 
-/* Of what has no number yet: the rest of a shard may follow, and one more is too many. Those of a file are counted
- * then; a pipe may be without end. */
+/* Checks the end of data whose number of rows is not known: the rest of a shard may follow, and one more row is too
+ * many. Then a file's rows are counted; a pipe may be without end. */
 static int end_file(own_file *file, uint64_t rays) {
   int more = 0;
   if (file->total == ROWS_UNKNOWN) file->total = rays;

@@ -1,4 +1,4 @@
-/* Reads what each ray has of its own: masks, worlds, and hits that rays begin after, from files and pipes with one a
+/* Reads each ray's own values: masks, worlds, and hits that rays begin after, from files and pipes with one value per
  * ray. Points and places of instances have worlds too. */
 #ifndef SLABCAST_PROGRAM_IO_OWN_FILE_H
 #define SLABCAST_PROGRAM_IO_OWN_FILE_H
@@ -9,21 +9,22 @@
 #include "program/io/npy.h"
 #include "slabcast.h"
 
-/* Whose they are: what messages call one and several of them. */
+/* The owners of the values: the nouns for one and several of them in messages. */
 typedef struct own_owner {
   const char *one, *several;
 } own_owner;
 extern const own_owner own_of_points, own_of_places;
 
-/* Masks and worlds: npy of uint32, raw little-endian uint32, or text, a whole number a line. Hits: results of closest,
- * nearest or distance in any format but ply, also with points; npy of any struct with t, primitive and geometry; t
- * alone stands for what lies beyond it. Where the first line of a text names columns, others are passed over. */
+/* Masks and worlds: npy of uint32, raw little-endian uint32, or text, one whole number per line. Hits: results of
+ * closest, nearest or distance in any format but ply, also with points; or npy of any struct with t, primitive and
+ * geometry. A ray with t alone begins beyond it. Where the first line of a text names columns, others are passed
+ * over. */
 typedef struct own_options {
   const char *masks, *after, *worlds; /* paths, - for stdin; NULL: none */
   const own_owner *owner;             /* NULL: rays */
 } own_options;
 
-/* Space for what some rays have; NULL where there is no file. */
+/* Space for some rays' own values; NULL where there is no file. */
 typedef struct own_rows {
   uint32_t *masks;
   slab_short_hit *after;
@@ -44,9 +45,9 @@ void own_source_limit(own_source *source, uint32_t worlds);
 /* The rays are in double: hits are taken by their order, which only results of rays in double have. Call before the
  * first read; hits with an order are refused of other rays, there. */
 int own_source_settle(own_source *source, int doubles);
-/* Goes on to what the ray with that index has, counted from the first of these rays. Never back. */
+/* Goes on to the values of the ray with that index, counted from the first of these rays; never back. */
 int own_source_go_to(own_source *source, uint64_t ray);
-/* Reads what the next n rays have. */
+/* Reads the values of the next n rays. */
 int own_source_read(own_source *source, size_t n, own_rows *rows);
 /* Call after the last ray: checks that the files end there too. */
 int own_source_end(own_source *source);

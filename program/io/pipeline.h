@@ -1,12 +1,12 @@
-/* Batches that pass through stages in order, a thread for each stage: while one batch is read, the one before it is
- * worked on, and the one before that is written. */
+/* Batches that pass through stages in order, with a thread for each stage. While one batch is read, the one before it
+ * is worked on, and the one before that is written. */
 #ifndef SLABCAST_PROGRAM_IO_PIPELINE_H
 #define SLABCAST_PROGRAM_IO_PIPELINE_H
 
 #include <stdint.h>
 
 enum { STAGE_READ, STAGE_WORK, STAGE_WRITE, PIPELINE_STAGES };
-/* Batches in the pipeline at once, and more than any exit code: what a stage returns at the end. */
+/* Batches in the pipeline at once. A stage's return value at the end, which is more than any exit code. */
 enum { PIPELINE_SLOTS = 3, PIPELINE_END = 1 << 8 };
 
 typedef struct pipeline pipeline;

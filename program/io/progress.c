@@ -10,8 +10,8 @@ static const double REDRAW_SECONDS = 0.25;
 /* Work that is shorter shows no line. */
 static const double QUIET_SECONDS = 0.5;
 
-/* What a line may take: only the terminal's last row can be cleared. The last column stays free, since some terminals
- * wrap there. */
+/* The most columns of a line: only the terminal's last row can be cleared. The last column stays free, since some
+ * terminals wrap there. */
 enum { LINE_MAX_COLUMNS = 79 };
 static int line_columns(void) {
   const int columns = os_terminal_columns(OS_STDERR);
@@ -47,8 +47,8 @@ progress progress_begin(const char *what, const char *unit, uint64_t first, uint
 
 /* ---- before the first answers ---- */
 
-/* Only the driver knows whether it compiles kernels or has cached them, so the text says what a first run does. A long
- * name is cut, and left out where there is hardly space for it. */
+/* Only the driver knows whether it compiles kernels or has cached them, so the text names the work of a first run. A
+ * long name is cut, and left out where there is hardly space for it. */
 static void draw_wait(const char *device) {
   static const char what[] = "the first run compiles its kernels";
   const int space = line_columns() - (int)(sizeof "waiting for \"\": " + sizeof what - 2);
@@ -144,7 +144,7 @@ static void tell_share(const progress *line, uint64_t done, double rate, char te
     snprintf(text + at, 48 - (size_t)at, ", %s left", clock_time((double)(line->total - done) / rate, left));
 }
 
-/* Where not all fits, the rate is left out first, and then what is done. */
+/* Where not all fits, the rate is left out first, and then the count. */
 static void draw_progress(const progress *line, uint64_t done, double rate) {
   char text[160], count[64], share[48], number[16], rate_text[16];
   const int unit = (int)strlen(line->unit) - (done == 1); /* without the plural s */

@@ -1,6 +1,6 @@
 /* A progress line on stderr: share done, rate, time left, as far as they fit the terminal. It is shown only on a
- * terminal, at most four times a second. Until the first answers it says what is awaited, since a driver may compile
- * kernels for seconds; the rate is counted from then on. */
+ * terminal, at most four times a second. Until the first answers it names the reason for the wait, since a driver may
+ * compile kernels for seconds; the rate is counted from then on. */
 #ifndef SLABCAST_PROGRAM_IO_PROGRESS_H
 #define SLABCAST_PROGRAM_IO_PROGRESS_H
 
@@ -33,8 +33,8 @@ void terminal_wipe(void);
 
 progress progress_begin(const char *what, const char *unit, uint64_t first, uint64_t total);
 /* Call before a cast on this device; `device` must stay valid. If half a second passes before progress_answered,
- * progress_at or progress_end, the line says what is awaited. The progress must not move in memory meanwhile. Later
- * calls do nothing. */
+ * progress_at or progress_end, the line names the reason for the wait. The progress must not move in memory meanwhile.
+ * Later calls do nothing. */
 void progress_await(progress *, const char *device);
 /* Reports that the first answers have arrived. */
 void progress_answered(progress *);

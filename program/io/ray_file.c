@@ -22,7 +22,7 @@ struct ray_source {
   FILE *spool;                 /* all rays of a pipe that had to be counted first */
 };
 
-/* What rows are, by ray_rows. */
+/* The kinds of rows, by ray_rows. */
 static const struct {
   const char *one, *several;
   const column_names *names;
@@ -83,8 +83,8 @@ static slab_ray64 place_of_row(const double *row, size_t columns) {
   return (slab_ray64){.origin = {row[0], row[1], columns > 2 ? row[2] : 0}, .t_max = (double)INFINITY};
 }
 
-/* Of a ray whose numbers are floats. A segment's differences in double, rounded once more, are those in float: double
- * has more than twice float's digits. */
+/* Rounds a ray whose numbers are floats. A segment's differences in double, rounded once more, are those in float:
+ * double has more than twice float's digits. */
 static slab_ray narrowed(const slab_ray64 *ray) {
   slab_ray narrow = {.t_min = (float)ray->t_min, .t_max = (float)ray->t_max};
   for (int k = 0; k < 3; k++) {
@@ -124,7 +124,7 @@ static slab_ray ray_of_floats(const ray_options *options, const float *row, size
   return ray;
 }
 
-/* Makes the rays of rows that were read to a block: those of either kind that are wanted. */
+/* Makes the rays of rows that were read to a block, of each kind that is wanted. */
 static void make_rays(const ray_source *source, const row_block *block, size_t n, ray_array rays) {
   const size_t columns = rows_columns(source->rows);
   const ray_options *options = &source->options;

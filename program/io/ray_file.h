@@ -1,4 +1,4 @@
-/* Rays, or points, of an array of numbers in a file or pipe; or rays of a sensor or points of a grid, which a formula
+/* Rays, or points, of an array of numbers in a file or pipe. Or rays of a sensor or points of a grid, which a formula
  * makes where they are cast. */
 #ifndef SLABCAST_PROGRAM_IO_RAY_FILE_H
 #define SLABCAST_PROGRAM_IO_RAY_FILE_H
@@ -49,7 +49,7 @@ void ray_source_keep_doubles(ray_source *source);
 int ray_source_has_doubles(const ray_source *source);
 /* The index in the file of the shard's first ray. */
 uint64_t ray_source_first(const ray_source *source);
-/* Which slice of the file's rays this is; count 0: all of them. Of the digests it has that of the rays. */
+/* Which slice of the file's rays this is; count 0: all of them. It has only the digest of the rays. */
 shard_label ray_source_shard(const ray_source *source);
 /* Space for rays, of one kind: `doubles` where the source keeps doubles. */
 typedef struct ray_array {
@@ -78,9 +78,9 @@ void ray_space_free(ray_space *space);
 /* The same as ray_source_read for rays of either kind: *got is an array in the space, or a part of a set. */
 int ray_source_next(ray_source *source, size_t capacity, ray_space *space, slab_source *got);
 
-/* These are of files alone. For callers that read the rows of a binary file themselves: ray_source_place: byte offset
- * of the next ray's row. ray_source_bytes: bytes per row (0: text). ray_source_convert: the rays of rows whose bytes
- * are in memory, aligned as by malloc. */
+/* These are of files alone, for callers that read the rows of a binary file themselves. `ray_source_place`: byte offset
+ * of the next ray's row. `ray_source_bytes`: bytes per row (0: text). `ray_source_convert`: the rays of rows whose
+ * bytes are in memory, aligned as by malloc. */
 uint64_t ray_source_place(const ray_source *source);
 size_t ray_source_bytes(const ray_source *source);
 void ray_source_convert(ray_source *source, const void *bytes, size_t n, ray_array rays);

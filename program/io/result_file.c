@@ -226,7 +226,7 @@ static int put_rows(result_file *file, const result_rays *rays, const char *resu
   return flush_block(file);
 }
 
-/* Writes offsets. Those of a batch begin at 0; in the file they continue from the rows before. */
+/* Writes offsets. A batch's offsets begin at 0; in the file they continue from the rows before. */
 static int put_offsets(result_file *file, const uint64_t *offsets, size_t n) {
   uint64_t block[4096];
   for (size_t i = 0; i < n;) {

@@ -15,11 +15,11 @@ typedef struct result_options {
   const char *path;
   file_format format;
   slab_query query;
-  const result_row *row;       /* what the caller packs, in place of the query's results; NULL: these */
-  uint64_t overlap;            /* rays that are cast again and compared when a part goes on; 0: those of a query */
+  const result_row *row;       /* the row that the caller packs, in place of the query's results; NULL: these results */
+  uint64_t overlap;            /* rays that are cast again and compared when a part goes on; 0: as for a query */
   int points, resume;          /* points: ply has them in any case */
   int doubles, places;         /* as in result_form */
-  uint64_t beams;              /* rays of a sensor's firing, of which points of ply tell; 0: they are of no sensor */
+  uint64_t beams;              /* rays of a sensor's firing, for the ids of points in ply; 0: they are of no sensor */
   uint64_t rays;               /* ROWS_UNKNOWN: the npy header is completed at the end, so the output must be a file */
   uint64_t first;              /* index of the first ray, for rows that contain it */
   shard_label shard;           /* count 0: all rays, without a label */

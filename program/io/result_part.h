@@ -1,5 +1,5 @@
-/* An output that continues the FILE.part of an earlier run, or is compared with what that has finished. New data is
- * first compared with the existing data, then appended. The part file itself shows how far the earlier run came. Its
+/* An output that continues the FILE.part of an earlier run, or is compared with the finished file of that run. New data
+ * is first compared with the existing data, then appended. The part file itself shows how far the earlier run came. Its
  * last rays are cast again, so that a part of other rays, another scene or other options is detected. */
 #ifndef SLABCAST_PROGRAM_IO_RESULT_PART_H
 #define SLABCAST_PROGRAM_IO_RESULT_PART_H

@@ -23,7 +23,7 @@ typedef struct result_rays {
   double offset[3]; /* where the floats count from */
 } result_rays;
 
-/* What rows are made of. */
+/* The contents of rows. */
 typedef struct result_form {
   slab_query query;
   int points;  /* rows end with the points of their hits: for queries with a t */
@@ -57,10 +57,10 @@ int result_is_hit(slab_query query, int doubles, const void *result);
 /* numbered: rows begin with their ray's index. */
 result_row result_row_of(const result_form *, int numbered);
 
-/* A point of a cloud: x, y, z of a hit, or of enter, then the members of the result's struct, of an interval leave's
- * point, and last the ray's index as a double, which PLY has for want of uint64_t. For queries with a t. of_sensor:
- * before that the ray's firing and beam, and the number of the hit among the ray's, counted from 1 as files of scanners
- * do. */
+/* A point of a cloud, for queries with a t: x, y, z of a hit, or of enter; the members of the result's struct; of an
+ * interval leave's point. Last is the ray's index as a double, since PLY has no uint64_t. With of_sensor, before the
+ * index are the ray's firing and beam, and the number of the hit among the ray's. That is counted from 1, as files of
+ * scanners do. */
 result_row result_row_of_point(const result_form *, int of_sensor);
 
 /* Bytes of a field. */

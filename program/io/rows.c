@@ -25,7 +25,7 @@ struct row_source {
   uint64_t count, done;      /* total rows; rows read */
   int wide;                  /* npy: values are float64 */
   int matrices;              /* npy: a row is a matrix of 3 x 4 or 4 x 4 */
-  const column_names *known; /* text: what a line of names may name */
+  const column_names *known; /* text: the columns that a line of names may have */
   column_order order;        /* text: where the columns go; count 0: no line names them */
   uint64_t line;             /* text: lines read */
   int ahead;                 /* text: the first row is already in `first` */
@@ -84,7 +84,8 @@ static int is_other(const column_order *order, int column) {
   return (size_t)column < order->count && order->place[column] == COLUMN_OTHER;
 }
 
-/* The end of what stands in a column that is passed over, as a name, which quotes may be around. In them "" is one. */
+/* The end of the text in a column that is passed over, such as a name. It may be in quotes, within which "" is one
+ * quote. */
 static const char *skip_other(const column_order *order, const char *at) {
   if (*at == '"')
     for (at++; *at && (*at != '"' || *++at == '"');) at++;
@@ -93,7 +94,7 @@ static const char *skip_other(const column_order *order, const char *at) {
 
 /* Parses the numbers of one NUL-terminated line, separated by blanks, commas or semicolons. # begins a comment. Returns
  * their count, at most `capacity`; or TEXT_NO_NUMBER or TEXT_TOO_MANY, with *wrong at the place; or TEXT_MIXED or
- * TEXT_COMMAS: with both marks, or with blanks too, the commas may be those of decimals. */
+ * TEXT_COMMAS. Those two mean that commas may be those of decimals: a line has both marks, or blanks too. */
 static int text_numbers(const char *line, const column_order *order, decimal *values, int capacity,
                         const char **wrong) {
   char mark = '\0';
@@ -117,7 +118,7 @@ static int text_numbers(const char *line, const column_order *order, decimal *va
   return mark == ',' && bare && has_decimal_commas(line) ? TEXT_COMMAS : count;
 }
 
-/* A line "sep=;" before all others tells spreadsheets what stands between numbers. */
+/* A line "sep=;" before all others names the separator of numbers for spreadsheets. */
 static int is_for_spreadsheets(const char *line) {
   return !strncmp(line, "sep=", 4) && line[4] && *skip_blanks(line + 5) == '\0';
 }

@@ -39,7 +39,7 @@ file_format format_of_output(const char *path);
 typedef struct row_source row_source;
 
 /* path "-" is stdin. FORMAT_AUTO: npy if the first bytes or .npy say so, raw for .raw or .bin, else text. raw_columns:
- * columns of raw rows. known: what a text may name. Returns 0, or -1 with the error printed. */
+ * columns of raw rows. known: the columns that a text may name. Returns 0, or -1 with the error printed. */
 int rows_open(const char *path, file_format format, size_t raw_columns, const column_names *known, row_source **opened);
 /* The same for rows that are matrices, whose npy has three dimensions. */
 int rows_open_matrices(const char *path, size_t raw_columns, const column_names *known, row_source **opened);
@@ -62,8 +62,8 @@ typedef struct row_numbers {
 } row_numbers;
 /* Reads up to `capacity` rows; *got = 0 at the end. Returns 0, or -1 with the error printed. */
 int rows_read(row_source *source, size_t capacity, row_numbers to, size_t *got);
-/* The numbers of a text's next line, as they are written: where columns have names at the places of these, with what is
- * absent left as it is. *got = 0 at the end. */
+/* The numbers of a text's next line, as they are written. Where columns have names, numbers go to the places of these,
+ * and absent ones are left as they are. *got = 0 at the end. */
 int rows_read_line(row_source *source, decimal row[ROWS_COLUMNS_MAX], int *got);
 /* The line that was read last, counted from 1. */
 uint64_t rows_line(const row_source *source);
@@ -71,8 +71,8 @@ uint64_t rows_line(const row_source *source);
 int rows_has_column(const row_source *source, size_t place);
 /* Skips `rows` rows, or fewer if the data ends before. */
 int rows_skip(row_source *source, uint64_t rows);
-/* For callers that read the rows of a binary file themselves. rows_place: byte offset of the next row. rows_bytes:
- * bytes per row (0: text). rows_convert: the values of rows whose bytes are in memory, aligned as by malloc. */
+/* For callers that read the rows of a binary file themselves. `rows_place`: byte offset of the next row. `rows_bytes`:
+ * bytes per row (0: text). `rows_convert`: the values of rows whose bytes are in memory, aligned as by malloc. */
 uint64_t rows_place(const row_source *source);
 size_t rows_bytes(const row_source *source);
 void rows_convert(row_source *source, const void *bytes, size_t rows, row_numbers to);

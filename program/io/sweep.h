@@ -20,7 +20,7 @@ typedef struct sweep {
   double offset[3]; /* where the places of poses count from */
 } sweep;
 
-/* What a sweep is made of. Paths may be "-". */
+/* The options of a sweep. Paths may be "-". */
 typedef struct sweep_options {
   const char *beams, *poses; /* NULL: the fan; one pose, which turns and moves nothing */
   size_t fan;                /* beams whose elevations go evenly from `low` to `high` degrees */
@@ -36,7 +36,7 @@ void sweep_free(sweep *);
 void sweep_count_from(sweep *, const double origin[3]);
 uint64_t sweep_count(const sweep *);
 uint64_t sweep_digest(const sweep *);
-/* Poses that sweep_part needs space for if it gives n rays at most; 0: those of the table serve. */
+/* Poses that sweep_part needs space for if it gives n rays at most; 0: the poses of the table are used. */
 size_t sweep_space(const sweep *, size_t n);
 /* Describes n rays, at least one, from ray `first` on: *source refers to *set, and that to the tables and `space`. */
 int sweep_part(const sweep *, uint64_t first, size_t n, float *space, slab_rays *set, slab_source *source);

@@ -31,8 +31,8 @@ int parse_mask(const char *text, uint32_t *mask);
 size_t text_character(const char *text);
 /* The same of one that terminals show; 0: there is none, or it is a control character. */
 size_t text_shown(const char *text);
-/* Copies a text for a terminal: control characters, bytes that are no UTF-8 and what does not fit are escaped or cut.
- */
+/* Copies a text for a terminal: control characters and bytes that are no UTF-8 are escaped. Text that does not fit is
+ * cut. */
 void text_printable(const char *text, char *shown, size_t size);
 /* A time in s, ms or us, with three digits: "19.7 us". */
 enum { SECONDS_TEXT = 32 };

@@ -28,7 +28,7 @@ int read_assimp(const mesh_file *file, mesh_builder *builder) {
 
 /* ---- a scene of the library -------------------------------------------------- */
 
-/* A scene, and what the library did to it. */
+/* A scene, and the library's changes to it. */
 typedef struct imported {
   const struct aiScene *scene;
   assimp_change change;
@@ -40,7 +40,7 @@ typedef struct standing {
   double place[MESH_PLACE], lost;
 } standing;
 
-/* What a number of the file was before it became a float, as far as that is known, and how far it was moved. */
+/* A number of the file before it became a float, as far as that is known, and how far it was moved. */
 static double wide_of(const mesh_builder *b, const imported *in, float narrow, double *lost) {
   if (mesh_builder_is_double(b)) return assimp_decimals_only(in->decimals, narrow, lost);
   const double wide = assimp_decimals_wide(in->decimals, narrow);
@@ -48,7 +48,7 @@ static double wide_of(const mesh_builder *b, const imported *in, float narrow, d
   return wide;
 }
 
-/* Floats stay what the library made of them. */
+/* Floats stay as the library has made them. */
 static void widen(const mesh_builder *b, const imported *in, standing *node) {
   for (double *at = node->place + 3; at < node->place + MESH_PLACE; at += 4) {
     double lost;
@@ -175,8 +175,8 @@ static const struct aiScene *import_file(assimp_files *files) {
   return scene;
 }
 
-/* Refuses a file without a scene, or drops what its scene lacks. A file that may not be opened is part of the reason.
- */
+/* Refuses a file without a scene, or drops the parts that its scene lacks. A file that may not be opened is part of the
+ * reason. */
 static int note_loss(mesh_builder *b, const assimp_files *files, const char *damage, bool is_scene) {
   const char *told = damage[0] ? damage : aiGetErrorString(), *also = files->denied[0] ? "; " : "";
   if (told[0] == '\0') told = "it holds no faces, or more text than the importer takes";

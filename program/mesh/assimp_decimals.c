@@ -165,7 +165,7 @@ static int append(copy *c, const char *bytes, size_t size) {
   return 0;
 }
 
-/* Bytes of words: what is within a name or a path is no number. */
+/* Bytes of words: digits within a name or a path are no number. */
 static bool is_in_word(char byte) {
   const unsigned char c = (unsigned char)byte;
   return isalnum(c) || c > 127 || (c && strchr("_.+-:/\\", c));

@@ -1,13 +1,13 @@
-/* Decimals of a text for the import library: its reader is 1 to 2 units of the last place off in 1 of 800 plain numbers
- * and 1 of 4 with exponents. Where it would be, the text gets another spelling of the same float, which it reads
- * rightly. */
+/* Decimals of a text for the import library. Its reader is 1 to 2 units of the last place off, in 1 out of 800 plain
+ * numbers and 1 out of 4 with exponents. Where it would be, the text gets another spelling of the same float, which it
+ * reads rightly. */
 #ifndef SLABCAST_PROGRAM_MESH_ASSIMP_DECIMALS_H
 #define SLABCAST_PROGRAM_MESH_ASSIMP_DECIMALS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What float a text's decimal became, and the double that is nearest to it. */
+/* The float that a text's decimal became, and the double that is nearest to the decimal. */
 typedef struct assimp_decimal {
   float narrow;     /* without its sign; 0: this entry is free */
   double wide;      /* of several the first one; with keeps_all the one that is moved farthest */

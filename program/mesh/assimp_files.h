@@ -1,5 +1,5 @@
-/* The files that the import library may open: the mesh file, from memory, and what stands in its folder. Decimals of
- * those that are text are spelled for its reader of decimals. */
+/* The files that the import library may open: the mesh file, from memory, and files in its folder. Decimals in text
+ * files are spelled for its reader of decimals. */
 #ifndef SLABCAST_PROGRAM_MESH_ASSIMP_FILES_H
 #define SLABCAST_PROGRAM_MESH_ASSIMP_FILES_H
 
@@ -16,13 +16,13 @@ typedef struct assimp_files {
   size_t respelled_size;
   assimp_decimals decimals; /* of every text that was opened */
   char name[80];            /* of a file without an ending; else empty: its path is its name */
-  char denied[160];         /* the first file that was asked for and may not be opened; empty: none */
+  char denied[160];         /* the first requested file that may not be opened; empty: none */
 } assimp_files;
 
 /* Returns 0, or -1 if out of memory. In any case call assimp_files_end. */
 int assimp_files_begin(assimp_files *, const mesh_file *, mesh_builder *);
 void assimp_files_end(assimp_files *);
-/* What the library shall call the mesh file. */
+/* The name by which the library shall open the mesh file. */
 const char *assimp_files_name(const assimp_files *);
 
 #endif

@@ -10,11 +10,11 @@
 #endif
 #include "program/os/file.h"
 
-/* ---- what is lost ---------------------------------------------------------------- */
+/* ---- losses ---------------------------------------------------------------------- */
 
 /* Parts of lines that release 5.2.5 logs as errors or warnings where it goes on without faces or places of the file.
- * Other lines are about materials, pictures, cameras, lights, skins and animations, or about what is read all the same.
- */
+ * Other lines are about materials, pictures, cameras, lights, skins and animations, or about parts that are read all
+ * the same. */
 static const char *const losses[] = {
     "Unable to parse property",                 /* PLY */
     "OFF: ",                                    /* OFF: vertices, faces */
@@ -94,7 +94,7 @@ static bool has_any(const char *line, const char *const *parts, size_t count) {
   return false;
 }
 
-/* FBX logs as warnings what it reads all the same. */
+/* Parts that FBX reads all the same, although it logs warnings. */
 static bool is_level(const char *line) {
   if (!strncmp(line, "Error", 5)) return true;
   return !strncmp(line, "Warn", 4) && strstr(line, "FBX-DOM") == NULL;
@@ -109,7 +109,7 @@ bool assimp_is_loss(const char *line, char loss[ASSIMP_LOSS_MAX]) {
   return true;
 }
 
-/* ---- what is changed ------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------- */
 
 assimp_change assimp_change_of(const mesh_file *file) {
   static const struct {
@@ -161,7 +161,7 @@ static const char *find_attribute(const char *at, const char *name) {
   }
 }
 
-/* ---- what 3MF requires ------------------------------------------------------------ */
+/* ---- the requirements of 3MF ------------------------------------------------------ */
 
 #ifdef SLABCAST_ZLIB
 static const char model_name[] = "3D/3dmodel.model";

@@ -39,7 +39,7 @@ struct mesh_builder {
   point_set vertices; /* the mesh's */
   uint32_t *list;     /* of list_vertex */
   size_t list_count, list_capacity;
-  double turn[MESH_PLACE];  /* what the options ask for */
+  double turn[MESH_PLACE];  /* the turn that the options want */
   double place[MESH_PLACE]; /* of the vertices to come, turned */
   bool turned, moved, mirrored;
   float *corners;      /* space for the largest face so far: positions, shared vertices, triangles */
@@ -49,7 +49,7 @@ struct mesh_builder {
   uint64_t faces;
 };
 
-/* ---- what went wrong -------------------------------------------------------- */
+/* ---- faults ----------------------------------------------------------------- */
 
 int mesh_builder_refuse(mesh_builder *b, const char *format, ...) {
   va_list arguments;
@@ -405,7 +405,7 @@ int mesh_builder_reads(mesh_builder *b, const char *path) {
 
 /* ---- the end ------------------------------------------------------------------------- */
 
-/* Orders triangles by part; those of a part stay in their order. */
+/* Orders triangles by part; within a part they stay in their order. */
 static int sort_triangles(mesh_builder *b) {
   bool sorted = true;
   const uint32_t count = b->mesh.triangle_count;

@@ -1,5 +1,5 @@
-/* What every reader of mesh files fills: it shares vertices by position, splits faces, sorts triangles by part, turns
- * and scales, and drops what is invalid or refuses it.
+/* The builder, which every reader of mesh files fills. It shares vertices by position, splits faces, sorts triangles by
+ * part, turns and scales, and drops or refuses invalid faces.
  *
  * Calls that can fail return 0, or -1 with the reason in mesh_builder_wrong. */
 #ifndef SLABCAST_PROGRAM_MESH_BUILDER_H
@@ -24,8 +24,8 @@ int mesh_builder_end(mesh_builder *, mesh_data *out);
 /* Why a call failed; empty where none has. */
 const char *mesh_builder_wrong(const mesh_builder *);
 
-/* What the file says of the axis that is up (x, y, z; 0: nothing) and of its unit in metres (0: nothing). Call before
- * the first vertex. */
+/* Sets the file's up axis (x, y, z; 0: not stated) and its unit in metres (0: not stated). Call before the first
+ * vertex. */
 void mesh_builder_says(mesh_builder *, char up, double unit);
 
 /* Faces to come belong to a part of this name: a new one, or with _group the one that has the name already. Parts
@@ -63,7 +63,7 @@ int mesh_builder_refuse(mesh_builder *, const char *format, ...) FORMATTED(2, 3)
  * memory. */
 int mesh_grow(void *array, size_t *capacity, size_t count, size_t element);
 
-/* The corners of a face that is being read. Whoever has the list frees `at`. */
+/* The corners of a face that is being read. The owner of the list frees `at`. */
 typedef struct corner_list {
   uint32_t *at;
   size_t count, capacity;
@@ -77,7 +77,7 @@ int corner_append_number(corner_list *, uint64_t face, double corner, mesh_build
 /* ---- nodes.c: files in which meshes stand in places ----------------------------------------------------------------
  */
 
-/* The place of what is not moved. */
+/* The place that moves nothing. */
 extern const double mesh_at_home[MESH_PLACE];
 /* out = a b, as matrices of 4 x 4 whose last row is 0 0 0 1. */
 void mesh_place_multiply(const double a[MESH_PLACE], const double b[MESH_PLACE], double out[MESH_PLACE]);
@@ -101,7 +101,7 @@ int mesh_builder_use(mesh_builder *, mesh_use_list *, const mesh_use *);
 /* Gives the vertices and faces of a mesh to the builder: no list, no part. */
 typedef int mesh_give(const void *file, uint32_t mesh, mesh_builder *);
 
-/* Adds what the nodes show, in their order. A mesh that stands in several places becomes a part with places, at its
+/* Adds the meshes that the nodes show, in their order. A mesh at several places becomes a part with places, at its
  * first node; places that mirror, or that an instance cannot have, become triangles. Meshes are below mesh_count. */
 int mesh_builder_nodes(mesh_builder *, const mesh_use_list *, uint32_t mesh_count, mesh_give *, const void *file);
 

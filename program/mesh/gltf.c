@@ -71,7 +71,7 @@ static int parse(gltf *g) {
 
 /* ---- extensions ---------------------------------------------------------------- */
 
-/* Whether an extension moves no vertex, or is known here. A name that ends with _ stands for all that begin so. */
+/* Whether an extension moves no vertex, or is known here. A name that ends with _ means all that begin so. */
 static bool is_known(const char *extension) {
   static const char *const known[] = {
       "KHR_mesh_quantization",
@@ -169,7 +169,7 @@ static int give_primitive(const gltf *g, const json_t *object, primitive *p) {
       gltf_whole(attributes, "POSITION", none, &positions))
     return mesh_builder_refuse(g->builder, "mesh %llu, primitive %llu: its mode or accessors are none of glTF's",
                                p->mesh, p->number);
-  if (mode < TRIANGLES || positions == none) return 0; /* points, lines, and what has no place */
+  if (mode < TRIANGLES || positions == none) return 0; /* points, lines, and primitives without positions */
   if (positions != p->positions) {
     p->positions = positions;
     if (give_vertices(g, p) != 0) return -1;

@@ -152,7 +152,7 @@ static int open_view(const gltf *g, uint64_t index, span *view) {
 
 typedef struct component {
   unsigned type, size;
-  double most; /* what is 1 when it is normalised; 0: it cannot be */
+  double most; /* the value that is 1 when normalised; 0: it cannot be */
 } component;
 
 enum { I8 = 5120, U8 = 5121, I16 = 5122, U16 = 5123, U32 = 5125, F32 = 5126 };
@@ -261,7 +261,7 @@ static int read_layout(const gltf *g, const json_t *object, layout *as, uint64_t
     return mesh_builder_refuse(g->builder, "accessor %llu is %.16s and shall be %s", (unsigned long long)as->accessor,
                                type ? type : "without a type", types[as->width]);
   as->normalized = json_is_true(json_object_get(object, "normalized")) && as->component->most > 0;
-  /* Without bytes of its own it is zeros: few bytes must not ask for much memory. */
+  /* Without bytes of its own it is zeros: few bytes must not take much memory. */
   if (json_object_get(object, "bufferView") == NULL && *count > g->file->size)
     return mesh_builder_refuse(g->builder, "accessor %llu has %llu elements without bytes, in a file of %zu",
                                (unsigned long long)as->accessor, (unsigned long long)*count, g->file->size);

@@ -1,4 +1,4 @@
-/* The numbers of a glTF file: buffers, buffer views and accessors. What a file says of their sizes is checked here, and
+/* The numbers of a glTF file: buffers, buffer views and accessors. Sizes that a file states are checked here, and
  * nothing is read beyond the bytes that are there. */
 #ifndef SLABCAST_PROGRAM_MESH_GLTF_DATA_H
 #define SLABCAST_PROGRAM_MESH_GLTF_DATA_H

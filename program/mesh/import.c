@@ -1,4 +1,4 @@
-/* What to do with a file of the importer: which format it has, and who reads it. */
+/* Imports a file: finds its format, and chooses the reader. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +137,7 @@ static int read_once(const char *path, mesh_file *file, const mesh_options *opti
   return failed ? -1 : 0;
 }
 
-/* Reads the file once more where floats may lose what shows, and keeps doubles where they do. */
+/* Reads the file once more where a loss in floats may show, and keeps doubles where it does. */
 static int read_doubles(mesh_file *file, const mesh_options *options, mesh_data *mesh, char *error, size_t error_size) {
   mesh_options wanted = *options;
   mesh_data doubles = {0};

@@ -148,7 +148,7 @@ static int read_by_child(const char *path, const char *name, FILE *input, uint64
   return -1;
 }
 
-/* Reads what comes from a pipe; `name` is for messages. */
+/* Reads a mesh from a pipe; `name` is for messages. */
 static int read_pipe(int pipe, const char *name, const mesh_options *options, mesh_data *out, char *error,
                      size_t error_size) {
   uint64_t size = 0;

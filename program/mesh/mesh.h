@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What coordinates become. */
+/* The type of coordinates. */
 typedef enum mesh_numbers {
-  MESH_DOUBLES_WHERE_FAR, /* doubles where floats would lose what shows (program/io/far.h); else floats */
+  MESH_DOUBLES_WHERE_FAR, /* doubles where the loss in floats would show (program/io/far.h); else floats */
   MESH_FLOATS,
   MESH_DOUBLES
 } mesh_numbers;
@@ -20,7 +20,7 @@ typedef enum mesh_numbers {
 /* How a file is read. All zero: as it is. */
 typedef struct mesh_options {
   bool skip_invalid; /* faces that cannot be read are dropped and counted; else they are an error */
-  bool one_geometry; /* the file is one part, and what stands in several places is repeated */
+  bool one_geometry; /* the file is one part, and meshes at several places are repeated */
   char up;           /* x, y or z: the axis that shall be up, where the file names its own; 0: left alone */
   bool up_unasked;   /* no option says so, but the command */
   double unit;       /* in metres: the unit that coordinates shall have, where the file names its own; 0: left alone */
@@ -34,13 +34,13 @@ typedef struct mesh_part {
   uint32_t triangle_count, place_count; /* the next of mesh_data's triangles and places */
 } mesh_part;
 
-/* What a file says of itself, and what was done to it. */
+/* A file's statements about itself, and the changes made to it. */
 typedef struct mesh_facts {
   double unit;           /* of its coordinates, in metres; 0: it says nothing */
   double worst_rounding; /* the largest distance that rounding to float moved a coordinate, or where a place lies */
   uint32_t dropped;      /* faces that skip_invalid dropped */
   char first_dropped[120];
-  char warning[120]; /* what is odd about the file, which was read nevertheless; empty: nothing */
+  char warning[120]; /* an oddity of the file, which was read nevertheless; empty: none */
   char up;           /* the axis that it calls up: x, y or z; 0: it says nothing */
 } mesh_facts;
 
@@ -61,8 +61,8 @@ typedef struct mesh_data {
 } mesh_data;
 
 /* path "-" is stdin; it may name a pipe. The format is that of the name's ending. Without an ending it is detected from
- * the bytes: PLY, STL, OFF, glTF, OBJ. Returns 0, or -1 with `error` saying what is wrong with the file. Release
- * with mesh_free. */
+ * the bytes: PLY, STL, OFF, glTF, OBJ. Returns 0, or -1 with the fault of the file in `error`. Release with
+ * mesh_free. */
 int mesh_read(const char *path, const mesh_options *, mesh_data *out, char *error, size_t error_size);
 void mesh_free(mesh_data *mesh);
 

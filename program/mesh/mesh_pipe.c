@@ -114,7 +114,7 @@ static void make_printable(char *text) {
     if (*text < ' ' || *text > '~') *text = *text == '\n' ? ' ' : '?';
 }
 
-/* Replaces control characters and what is no UTF-8 in names, each of which ends with NUL. */
+/* Replaces control characters and bytes that are no UTF-8 in names, each of which ends with NUL. */
 static void clean_names(char *names, size_t size) {
   for (size_t i = 0; i < size;) {
     const size_t length = text_shown(names + i);

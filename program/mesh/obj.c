@@ -1,5 +1,5 @@
-/* Reads OBJ: vertices, faces, groups and objects. Texture coordinates, normals, materials, points, lines and free
- * forms are passed over. Of a vertex the first three numbers count; what follows is its weight or its colour.
+/* Reads OBJ: vertices, faces, groups and objects. Texture coordinates, normals, materials, points, lines and free forms
+ * are passed over. Of a vertex the first three numbers count; the rest is its weight or its colour.
  *
  * Faces may name vertices that come later. So the text is read twice: for its vertices, then for its faces. */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* Reads OFF: vertices and faces of a text. Comments and empty lines may stand anywhere. What follows the coordinates
- * of a vertex (its normal, colour or texture coordinates, as the prefixes N, C and ST say) is passed over, and so is
- * what follows the corners of a face, its colour. */
+/* Reads OFF: vertices and faces of a text. Comments and empty lines may stand anywhere. After the coordinates of a
+ * vertex its normal, colour or texture coordinates, as the prefixes N, C and ST say, are passed over. So is the colour
+ * after the corners of a face. */
 #include <inttypes.h>
 #include <stdlib.h>
 

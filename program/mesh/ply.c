@@ -16,7 +16,7 @@ static const struct {
 } types[TYPES] = {{"char", "int8", 1}, {"uchar", "uint8", 1}, {"short", "int16", 2},   {"ushort", "uint16", 2},
                   {"int", "int32", 4}, {"uint", "uint32", 4}, {"float", "float32", 4}, {"double", "float64", 8}};
 
-/* What a property is for. */
+/* The role of a property. */
 typedef enum role { X, Y, Z, CORNERS, NOTHING } role;
 
 typedef struct property {
@@ -317,7 +317,7 @@ static bool has_role(const ply *p, const element *e, role wanted) {
   return false;
 }
 
-/* Whether the element has what its kind needs, and the file bytes for it. */
+/* Whether the element has the properties that its kind needs, and the file enough bytes for it. */
 static int check_element(ply *p, const element *e) {
   uint64_t least = 0;
   for (size_t i = 0; i < e->properties; i++) {

@@ -2,8 +2,8 @@
  *
  * An ear is a convex corner whose triangle holds no other corner. If a triangle holds corners, one of them is not
  * convex: the one that is farthest from the cut. So only those are kept, in a tree of bounds. A corner that is no ear
- * waits at a corner that its triangle holds, and is asked again only when that one is cut or becomes convex, or when
- * its own triangle changes. Which of several it waits at is left to chance. Then few corners are asked often, whatever
+ * waits at a corner that its triangle holds. It is tested again only when that one is cut or becomes convex, or when
+ * its own triangle changes. Which of several it waits at is left to chance. Then few corners are tested often, whatever
  * the order in which the others go. */
 #include "program/mesh/polygon.h"
 
@@ -42,7 +42,7 @@ typedef struct clipper {
   reflex *reflex; /* along the curve */
   bounds *tree;   /* of these: node i has the children 2i and 2i + 1, and the leaves are the last ones */
   uint32_t reflex_count, leaves;
-  uint32_t *queue; /* a ring of the corners to ask */
+  uint32_t *queue; /* a ring of the corners to test */
   uint32_t first, queued;
   uint64_t chance;
   uint32_t *out;
@@ -261,7 +261,7 @@ static void cut(clipper *c, uint32_t i) {
 static void ask(clipper *c, uint32_t i) {
   const corner *own = &c->corners[i];
   const int sign = turn_at(c, i);
-  if (sign < 0) return; /* asked again when a neighbour is cut */
+  if (sign < 0) return; /* tested again when a neighbour is cut */
   const uint32_t found = sign == 0 ? c->count : find_within(c, &c->corners[own->previous], own, &c->corners[own->next]);
   if (found == none)
     cut(c, i);

@@ -6,7 +6,7 @@
 
 typedef struct mesh_file {
   const char *path;
-  const char *ending; /* of the name, or as the bytes tell */
+  const char *ending; /* of the name, or by the bytes */
   bool named;         /* the name has an ending */
   char *bytes;        /* the whole file, ended by NUL */
   size_t size;
@@ -19,7 +19,7 @@ mesh_reader read_obj, read_ply, read_stl, read_off, read_gltf, read_lwob;
 /* Every format that the import library knows. */
 mesh_reader read_assimp;
 
-/* Whether it is what read_lwob reads. */
+/* Whether it is a file for read_lwob. */
 bool lwob_is(const mesh_file *);
 /* Whether they are a binary STL of exactly as many bytes as its facets take. */
 bool stl_is_binary(const char *bytes, size_t size);

@@ -142,7 +142,7 @@ void scan_name(scan *s, char name[SCAN_NAME_MAX]) {
   name[length] = '\0';
 }
 
-/* ---- what is wrong --------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------- */
 
 int scan_refuse(scan *s, const char *format, ...) {
   char reason[200];

@@ -9,7 +9,7 @@
 #include "program/mesh/readers.h"
 
 typedef struct scan {
-  const char *at, *end; /* what is not read yet; *end is NUL */
+  const char *at, *end; /* the text not read yet; *end is NUL */
   uint64_t line;        /* counted from 1 */
   char comment;         /* begins one, which ends with its line; 0: there are none */
   char continues;       /* before a line end: the line goes on; 0: lines never do */
@@ -25,7 +25,7 @@ int scan_expect_text(scan *);
 void scan_blanks(scan *);
 /* Passes blanks, comments and line ends. */
 void scan_space(scan *);
-/* Passes what is left of the line, and its end. */
+/* Passes the rest of the line, and its end. */
 void scan_next_line(scan *);
 /* Whether the line ends here, after scan_blanks: by its end, by a comment, or with the text. */
 bool scan_is_line_end(const scan *);
@@ -45,7 +45,7 @@ int scan_point(scan *, mesh_point *);
 /* Reads a whole number without a sign that begins here. */
 int scan_count(scan *, uint64_t *);
 
-/* The rest of the line as a name: valid UTF-8 of at most SCAN_NAME_MAX bytes with the NUL; what is longer is cut. */
+/* The rest of the line as a name: valid UTF-8 of at most SCAN_NAME_MAX bytes with the NUL; a longer one is cut. */
 enum { SCAN_NAME_MAX = 256 };
 void scan_name(scan *, char name[SCAN_NAME_MAX]);
 

@@ -38,7 +38,7 @@ static int read_facet(const char *at, uint32_t first, mesh_builder *b) {
   return mesh_builder_face(b, corners, 3);
 }
 
-/* What is wrong with the size. A file with more bytes is read; one that says it is empty and is not, is refused. */
+/* Checks the size. A file with more bytes is read; one that says it is empty and is not, is refused. */
 static int check_size(const mesh_file *file, uint32_t facets, mesh_builder *b) {
   const uint64_t body = file->size - FRONT, more = body - (uint64_t)facets * FACET;
   const char *s = plural(facets, "", "s");
@@ -136,7 +136,7 @@ static int read_text(solid *s) {
   return 0;
 }
 
-/* A binary file may begin with solid too. Bytes that are zero tell it, which every facet has. */
+/* A binary file may begin with solid too. Its zero bytes show this, since every facet has some. */
 int read_stl(const mesh_file *file, mesh_builder *builder) {
   solid s = {.vertices = 0};
   scan_begin(&s.text, file, builder);

@@ -42,7 +42,7 @@ static span find_directory(span archive) {
 typedef struct entry {
   span bytes; /* from its first byte up to the archive's end; none: it cannot be read */
   int packed;
-  uint32_t size, crc; /* of what is unpacked */
+  uint32_t size, crc; /* of the unpacked data */
 } entry;
 
 /* A name that begins with a dot is an ending. */
@@ -107,7 +107,7 @@ size_t zip_begin_of(const char *archive, size_t archive_size, const char *name, 
 
 /* ---- whole texts ----------------------------------------------------------------- */
 
-/* The whole of a file, if it is what its archive says. Deflate makes 1,032 of one at most. */
+/* The whole of a file, if its size and sum are those in its archive. Deflate makes at most 1,032 bytes out of one. */
 static char *whole_entry(const entry *file, size_t *size) {
   const size_t wanted = file->size;
   if (file->bytes.bytes == NULL || wanted / 1032 > file->bytes.size) return NULL;

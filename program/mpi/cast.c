@@ -24,7 +24,7 @@ typedef struct team_job {
   uint64_t before;   /* SLAB_ALL: rows of the rounds so far */
   int placed;        /* hits of this round have been placed */
   int ended;         /* a rank has failed; this round is the last */
-  own_rows own;      /* what each ray of the batch has of its own */
+  own_rows own;      /* the own values of the batch's rays */
   double write_seconds, scene_seconds;
 } team_job;
 

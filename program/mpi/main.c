@@ -38,7 +38,7 @@ static void tell_usage(FILE *stream) {
   fprintf(stream, "usage: %s\n\n%s\n\n%s\n", slabcast_mpi.usage, slabcast_mpi.about, slabcast_mpi.closing);
 }
 
-/* Handles what needs no other rank; only rank 0 prints. */
+/* Handles command lines that need no other rank; only rank 0 prints. */
 static int run(team *t, int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "cast")) return team_cast(t, argc - 1, argv + 1);
   if (argc > 1 && !strcmp(argv[1], "near")) return team_near(t, NEAR_DISTANCES, argc - 1, argv + 1);

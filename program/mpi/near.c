@@ -91,7 +91,7 @@ static int open_scene(team_job *job) {
                          &near->stats, &near->device, &job->scene_seconds);
 }
 
-/* A grid needs the bounds of the scene. A file that cannot be read is told before a scene is built. */
+/* A grid needs the bounds of the scene. A file that cannot be read is reported before a scene is built. */
 static int open_inputs(team_job *job) {
   const int of_file = job->near.options->points != NULL;
   int code = of_file ? team_in_turn(job->team, open_points, job) : EXIT_DONE;

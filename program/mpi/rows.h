@@ -27,11 +27,11 @@ typedef struct rows_options {
 
 /* Whether ranks cannot read it at places of their own. path: NULL is none. */
 int rows_are_streamed(const char *path);
-/* Lines of text have no places known before. Prints that of the file; returns EXIT_FAILED. */
+/* Lines of text have no places known before. Prints this for the file, and returns EXIT_FAILED. */
 int rows_refuse_text(const char *path);
 
-/* Collective, once it is known whether the source keeps doubles. Returns the agreed code; what is opened is the
- * caller's to close after a failure too. */
+/* Collective, once it is known whether the source keeps doubles. Returns the agreed code. The caller closes the rows,
+ * after a failure too. */
 int team_rows_open(team *, const rows_options *, team_rows *);
 void team_rows_close(team_rows *);
 

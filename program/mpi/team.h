@@ -12,7 +12,7 @@ typedef struct team {
   MPI_Comm comm;
   int rank, size;
   int local; /* rank among the ranks on this machine */
-  int told;  /* this rank has told the others that it failed */
+  int told;  /* this rank has reported to the others that it failed */
 } team;
 
 /* Gets rank and size. Error lines are kept from here on. */
@@ -23,7 +23,7 @@ team team_begin(void);
  * keep theirs. */
 int team_agree(team *, int code);
 
-/* Between two agreements: team_tell tells the other ranks that this one failed and goes to the next agreement.
+/* Between two agreements: team_tell reports to the other ranks that this one failed and goes to the next agreement.
  * team_was_told tests whether another rank has done so. */
 void team_tell(team *);
 int team_was_told(const team *);
@@ -37,7 +37,7 @@ int team_hear(const team *, int code);
 
 /* Reduces a value of eight bytes to rank 0. */
 void team_reduce(const team *, void *value, MPI_Datatype, MPI_Op);
-/* The sums of what --check found. */
+/* The sums of the findings of --check. */
 void team_reduce_checks(const team *, check_tally *);
 
 /* Adds the number of ranks and the seconds of a job to a summary, which it returns; NULL stays NULL. */

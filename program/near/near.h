@@ -1,5 +1,5 @@
 /* slabcast near: how far points are from the scene's surfaces, and where the closest points are. slabcast inside:
- * whether they are inside. Both go through points batch by batch, and differ in what they ask and tell. */
+ * whether they are inside. Both go through points batch by batch, and differ in their queries and reports. */
 #ifndef SLABCAST_PROGRAM_NEAR_NEAR_H
 #define SLABCAST_PROGRAM_NEAR_NEAR_H
 
@@ -37,7 +37,7 @@ typedef struct near_options {
   shard_option shard;
 } near_options;
 
-/* What is told of all points. */
+/* The report on all points. */
 typedef struct near_tally {
   uint64_t points, found, inside;  /* found: points near which there is something; inside: of command inside */
   uint64_t invalid, first_invalid; /* first_invalid: its index, or UINT64_MAX */
@@ -68,7 +68,7 @@ typedef struct near_job {
   result_file *results; /* NULL: none are written, or as an image */
   image_file *image;
   progress line;
-  uint64_t measured; /* points that the device has been asked for */
+  uint64_t measured; /* points that the device has measured */
   near_tally tally;
   double rounding; /* largest distance that rounding to float32 moved a point */
   double start;
@@ -88,11 +88,11 @@ extern const command_line near_line, inside_line;
 int near_parse(int argc, char **argv, near_options *options);
 /* Checks before work starts that the outputs can be opened, and are no inputs. Returns an exit code. */
 int near_probe(const near_options *);
-/* What the options say of the context. */
+/* The options of the context. */
 slab_context_options near_context(const near_options *);
-/* Opens the points; those of a grid need job->stats, the scene's. Returns an exit code. */
+/* Opens the points. A grid needs job->stats, the scene's. Returns an exit code. */
 int near_open_points(near_job *);
-/* Once points and scene are open: whether points are asked in double. */
+/* Once points and scene are open: whether queries take points in double. */
 void near_settle(near_job *);
 /* Whether results are one byte each, 1 where the point is inside. */
 bool near_tells_inside(const near_options *);
@@ -107,22 +107,23 @@ json_t *near_summary(const near_job *);
 
 enum { NEAR_BATCH = 1 << 20 }; /* points: 12 MiB, and three times as much for their results */
 
-/* Bytes of a batch's results, whatever comes of them. */
+/* Bytes of a batch's results, as the query gives them. */
 size_t near_space(const near_job *, size_t points);
-/* Space for n points, of the kind that the job asks. Returns 0, or -1 where memory is out, without a message. */
+/* Space for n points, of the kind that the job's queries take. Returns 0, or -1 where memory is out, without a
+ * message. */
 int near_points_make(const near_job *, size_t n, near_points *);
 void near_points_free(near_points *);
 /* Takes n points as they were read, from number `at` on. */
 void near_points_take(near_points *, size_t at, const ray_array *rows, size_t n);
-/* Asks the device for the results of n points, the first of which has that index, and checks them if that is wanted.
- * worlds: one a point, or NULL. results: near_space bytes. Returns an exit code, errors printed. */
+/* Computes the results of n points on the device, and checks them if that is wanted. `first`: the index of the first
+ * point. worlds: one per point, or NULL. results: near_space bytes. Returns an exit code, errors printed. */
 int near_measure(near_job *, uint64_t first, const near_points *, const uint32_t *worlds, size_t n, void *results);
 /* Measures all points, and writes the results. Returns likewise. */
 int near_run(near_job *);
 
 /* ---- results (near_write.c) ---- */
 
-/* Opens what the options name. Returns an exit code, errors printed. */
+/* Opens the results that the options name. Returns an exit code, errors printed. */
 int near_open_results(near_job *);
 /* The rows of a file of results, once points and scene are open. */
 result_options near_results(near_job *);

@@ -1,4 +1,4 @@
-/* slabcast near and slabcast inside: what they open, and what is told of the results. */
+/* slabcast near and slabcast inside: opening of inputs and outputs, and the report on the results. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static double given_place(const near_job *job, const point_option *point, int ax
   return scene_is_far(&job->stats) ? point->wide[axis] : (double)point->value[axis];
 }
 
-/* What the options say of the box, and the scene's bounds for the rest. */
+/* The box that the options give, with the scene's bounds for the rest. */
 static grid_box box_of(const near_job *job) {
   const near_options *options = job->options;
   const double margin = options->margin.given ? (double)options->margin.value : 0;
@@ -78,7 +78,7 @@ void near_settle(near_job *job) {
   if (scene_is_far(&job->stats) && ray_source_is_wide(job->points)) ray_source_keep_doubles(job->points);
 }
 
-/* A grid needs the bounds of the scene. A file that cannot be read is told before a scene is built. */
+/* A grid needs the bounds of the scene. A file that cannot be read is reported before a scene is built. */
 static int open_inputs(near_job *job) {
   const int of_file = job->options->points != NULL;
   int code = of_file ? near_open_points(job) : EXIT_DONE;

@@ -11,7 +11,7 @@
 
 #define PLACE(member) offsetof(near_options, member)
 
-/* What both commands take, before what is asked of points and behind it. */
+/* Options of both commands, for the rows before and after the query's own. */
 #define OPTIONS_POINTS                                                                                                \
   OPTIONS_SCENE(near_options, scene), OPTION_SCENE_UP(near_options, scene),                                           \
       {"--points",                                                                                                    \

@@ -154,7 +154,7 @@ int near_measure(near_job *job, uint64_t first, const near_points *points, const
   options.progress = progress_of_cast;
   options.user = &job->line;
   job->line.base = job->line.first + job->measured;
-  job->line.span = n; /* of signed distances progress is told twice */
+  job->line.span = n; /* for signed distances progress is reported twice */
   progress_await(&job->line, job->device.name);
   const double begun = seconds_now();
   const slab_status status = ask(job, points, n, results, &options);

@@ -36,7 +36,7 @@ static result_row row_of_cloud(const near_job *job) {
   return row;
 }
 
-/* What decides answers beside the scene and the points. 0: of the points' worlds there is no digest. */
+/* The digest of all that decides answers beside the scene and the points. 0: the points' worlds have no digest. */
 static uint64_t digest_options(const near_job *job) {
   const near_options *options = job->options;
   const uint64_t values[] = {(uint64_t)options->query, scene_source_ray_mask(options->scene),

@@ -13,14 +13,14 @@ typedef struct os_limits {
 
 typedef struct os_child {
   int64_t process;
-  int from; /* what the child writes is read here */
+  int from; /* the child's output is read here */
 } os_child;
 
 /* Where a child writes to its parent. */
 enum { OS_TO_PARENT = 3 };
 
 /* The file of this program, in `path` of OS_PATH_MAX bytes, which os_child_start starts. NULL and errno: the system
- * does not tell it. */
+ * does not report it. */
 const char *os_own_path(char *path);
 /* Starts this program again, with two arguments. input: a file of os_open_temporary that becomes its standard input;
  * NULL: none. 0, or an errno value. The child's other streams lead nowhere. */
@@ -43,7 +43,7 @@ typedef enum os_ending {
 typedef struct os_end {
   os_ending how;
   int code;    /* of OS_ENDED */
-  char by[64]; /* else by what, as the system calls it, such as "signal 11, Segmentation fault" */
+  char by[64]; /* else the cause, as the system calls it, such as "signal 11, Segmentation fault" */
 } os_end;
 
 /* Stops reading, so that a child that still writes ends, and waits for its end. */

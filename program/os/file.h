@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what there is ---- */
+/* ---- facts about files ---- */
 
 typedef enum os_kind {
   OS_FILE,
@@ -27,7 +27,7 @@ typedef struct os_facts {
 /* Bytes of the longest path that the program makes, with the NUL. */
 enum { OS_PATH_MAX = 4096 };
 
-/* Of what a link refers to. */
+/* Follows links. */
 int os_facts_of(const char *path, os_facts *);
 int os_facts_of_file(int file, os_facts *);
 bool os_is_link(const char *path);
@@ -53,13 +53,13 @@ typedef enum os_stream { OS_STDIN, OS_STDOUT, OS_STDERR } os_stream;
 void os_begin_streams(void);
 bool os_is_terminal(os_stream);
 bool os_is_pipe(os_stream);
-/* Columns of a terminal; 0: it does not tell. */
+/* Columns of a terminal; 0: not known. */
 int os_terminal_columns(os_stream);
 /* Another number for a stream, which can be closed by itself. */
 int os_stream_file(os_stream);
 /* Writes to the standard error, in the handler of an interruption too. */
 void os_say(const char *text);
-/* Keeps other threads from writing to a stream of stdio, until what was written to it is sent. */
+/* Keeps other threads from writing to a stream of stdio, until the text written to it is sent. */
 void os_hold_stream(FILE *);
 void os_let_go_stream(FILE *);
 
@@ -70,7 +70,7 @@ int os_open_to_read(const char *path);
 FILE *os_open_stream(const char *path);
 /* Opens a file that is there already, which loses its contents: a pipe, a device. */
 int os_open_to_write(const char *path);
-/* A file to write and to read back, which is made where it is not there and else keeps what it has. */
+/* A file to write and to read back. It is made where it is not there, and else keeps its contents. */
 int os_open_to_update(const char *path);
 /* An empty file that is gone once it is closed. */
 FILE *os_open_temporary(void);
@@ -91,7 +91,7 @@ int os_skip(int file, uint64_t size);
 /* The same in a stream of stdio. */
 int os_stream_skip(FILE *, uint64_t size);
 int os_empty(int file);
-/* Waits until all is on the disk: a full one may be told only now. */
+/* Waits until all is on the disk: a full disk may be reported only now. */
 int os_flush(int file);
 
 /* ---- hints to the system's cache of files, which change no byte ---- */
@@ -108,7 +108,7 @@ void os_cache_forget(int file, size_t size);
 /* EACCES: another process has the file's lock. File systems without locks are accepted. */
 int os_lock(int file);
 int os_unlock(int file);
-/* Gives a file another name, in place of what has that. */
+/* Gives a file another name, in place of a file that has it. */
 int os_rename(const char *from, const char *to);
 int os_remove(const char *path);
 

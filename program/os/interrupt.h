@@ -14,7 +14,7 @@
 void os_on_interruption(void (*act)(void));
 /* From now on writing beyond a limit of the size of files is an error of the call. */
 void os_fail_beyond_limits(void);
-/* The same of writing to a pipe that nobody reads any more. */
+/* The same for writing to a pipe that has no reader any more. */
 void os_fail_without_readers(void);
 /* Whether errno is of such a pipe, and os_fail_without_readers has changed something: then the program is to end as
  * others do, without a message. */

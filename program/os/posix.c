@@ -30,7 +30,7 @@
 
 extern char **environ;
 
-/* The path of a child's input. Where /proc is not mounted it leads nowhere, and stands for the stream itself. */
+/* The path of a child's input. Where /proc is not mounted it leads nowhere, and means the stream itself. */
 #ifdef __linux__
 static const char child_input[] = "/proc/self/fd/0";
 #else
@@ -39,7 +39,7 @@ static const char child_input[] = "/dev/fd/0";
 
 static bool is_child_input(const char *path) { return errno == ENOENT && !strcmp(path, child_input); }
 
-/* ---- what there is ---- */
+/* ---- facts about files ---- */
 
 static os_facts facts_of(const struct stat *found) {
   return (os_facts){S_ISREG(found->st_mode)   ? OS_FILE
@@ -274,7 +274,7 @@ static int private_pipe(int ends[2]) {
   return 0;
 }
 
-/* Where /proc is not mounted, Linux still tells the path that this program was started by. */
+/* Where /proc is not mounted, Linux still reports the path that this program was started by. */
 const char *os_own_path(char *path) {
 #ifdef __APPLE__
   uint32_t size = OS_PATH_MAX;

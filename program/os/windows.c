@@ -103,7 +103,7 @@ static char *path_of(HANDLE handle) {
   return _strdup(has_drive ? path + 4 : path);
 }
 
-/* ---- what there is ---- */
+/* ---- facts about files ---- */
 
 static os_facts facts_of(HANDLE handle) {
   BY_HANDLE_FILE_INFORMATION found;
@@ -198,7 +198,7 @@ void os_begin_streams(void) {
     if (stream != OS_STDIN && GetConsoleMode(handle_of(stream), &mode))
       SetConsoleMode(handle_of(stream), mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
   }
-  setvbuf(stderr, NULL, _IOFBF, BUFSIZ); /* else each letter is a call of the system's; exit() writes it too */
+  setvbuf(stderr, NULL, _IOFBF, BUFSIZ); /* else each letter is a system call; exit() writes it too */
   const UINT before = GetConsoleOutputCP();
   if (before == CP_UTF8 || !SetConsoleOutputCP(CP_UTF8)) return;
   code_page_before = before;
@@ -270,7 +270,7 @@ static volatile LONG reader_is_to_end;
 
 void os_reader_begin(void) { is_reader = true; }
 
-/* It may be about to wait: so it is told again until it has ended. */
+/* It may be about to wait: so its waits are cancelled again until it has ended. */
 void os_reader_interrupt(os_thread reader) {
   InterlockedExchange(&reader_is_to_end, 1);
   while (WaitForSingleObject(reader.handle, 1) == WAIT_TIMEOUT) CancelSynchronousIo(reader.handle);
@@ -371,7 +371,7 @@ void os_cache_forget(int file, size_t size) { (void)file, (void)size; }
 
 /* ---- locks and names ---- */
 
-/* Others cannot read what is locked, so it is a byte that no file has. */
+/* Others cannot read a locked range, so it is a byte that no file has. */
 static OVERLAPPED locked_byte(void) { return at_place((uint64_t)1 << 62); }
 
 int os_lock(int file) {
@@ -428,7 +428,7 @@ void os_end_without_reader(void) { end_program(ERROR_BROKEN_PIPE); }
 
 /* ---- a child ---- */
 
-/* How C's start-up code is told of the files that a process inherits: their number, flags of each, their handles. */
+/* How C's start-up code gets the files that a process inherits: their number, flags of each, their handles. */
 enum { FILES = OS_TO_PARENT + 1, IS_OPEN = 0x01, IS_PIPE = 0x08, IS_DEVICE = 0x40 };
 enum { INHERITED_BYTES = sizeof(int) + FILES + FILES * sizeof(HANDLE) };
 

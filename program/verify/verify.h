@@ -1,5 +1,5 @@
 /* Declarations shared by the files of `slabcast verify`. It runs groups of checks on batches of random rays and records
- * what they find. A batch depends only on seed, group and number, so it can be repeated. */
+ * their findings. A batch depends only on seed, group and number, so it can be repeated. */
 #ifndef SLABCAST_PROGRAM_VERIFY_VERIFY_H
 #define SLABCAST_PROGRAM_VERIFY_VERIFY_H
 
@@ -116,8 +116,8 @@ int verify_check(verify_run *run, slab_scene *scene, slab_query query, const ans
 slab_query verify_spread(uint64_t turn);
 /* Gives n rays masks of their own, some of which see nothing. */
 void verify_masks(verify_run *run, random_state *random, size_t n);
-/* Walks along n rays, with random options and masks: what follows a hit must be the rest of what `all` lists, and the
- * last step is checked as by verify_check. SLAB_INTERVAL, which begins after nothing, has masks alone. */
+/* Walks along n rays, with random options and masks. The hits after a hit must be the rest of the list of `all`, and
+ * the last step is checked as by verify_check. SLAB_INTERVAL, which begins after nothing, has masks alone. */
 int verify_walk(verify_run *run, random_state *random, slab_scene *scene, slab_query query, size_t n, int judged);
 
 /* The layout whose turn it is, of those that the device can run. */

@@ -14,7 +14,7 @@ enum { STEPS = 4 };
 
 /* A walk along the hits of rays. */
 typedef struct walk {
-  verify_run *run; /* others: what a cast without `after` gives; after: where each ray is */
+  verify_run *run; /* others: results of a cast without `after`; after: where each ray is */
   slab_scene *scene;
   slab_query query;
   size_t n;
@@ -31,7 +31,7 @@ void verify_masks(verify_run *run, random_state *random, size_t n) {
   }
 }
 
-/* ---- what is expected ---- */
+/* ---- expected answers ---- */
 
 static bool follows(const slab_hit *hit, const slab_short_hit *after) {
   if (hit->t > after->t || hit->t < after->t) return hit->t > after->t;

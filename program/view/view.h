@@ -1,5 +1,5 @@
-/* slabcast view: one number a point, of a row of rays that are never stored: how much of the sky it sees, how long the
- * sun, which other points. */
+/* slabcast view: one number per point, of a row of rays that are never stored: how much of the sky the point sees, how
+ * long the sun, which other points. */
 #ifndef SLABCAST_PROGRAM_VIEW_VIEW_H
 #define SLABCAST_PROGRAM_VIEW_VIEW_H
 
@@ -26,7 +26,7 @@ typedef struct view_options {
   shard_option shard;
 } view_options;
 
-/* ---- what is looked at (view_target.c) ---- */
+/* ---- targets: sky, suns or points (view_target.c) ---- */
 
 typedef enum view_kind {
   VIEW_SKY,     /* rays of a hemisphere by the cosine, about each point's normal */
@@ -39,10 +39,10 @@ typedef struct view_target {
   view_kind kind;
   uint32_t columns;
   float up[3];
-  float *directions; /* three a column; of VIEW_POINTS where rays go to */
-  float *weights;    /* one a column: solid angles, or hours; NULL: each is 1 */
-  double whole;      /* what the weights of the rays that are open are divided by */
-  double most;       /* of what a point sees: 1, or all hours */
+  float *directions; /* three per column; of VIEW_POINTS the ends of rays */
+  float *weights;    /* one per column: solid angles, or hours; NULL: each is 1 */
+  double whole;      /* the divisor of the weights of open rays */
+  double most;       /* the most that a point sees: 1, or all hours */
   float *places;     /* of VIEW_POINTS: the points as they are given, or as the scene's floats count */
   double *wide;      /* of VIEW_POINTS: the points with the digits that they are given in; NULL: floats hold them */
   float *normals;    /* of VIEW_POINTS: unit normals, 0 where there is none; NULL: there are none */
@@ -70,7 +70,7 @@ void view_lift_points(const view_lift *, const float up[3], const float *places,
 /* Gives normals unit length; one that is NaN or infinite becomes NaN, and 0 stays 0. */
 void view_unit_normals(float *normals, size_t n);
 
-/* The sum of the weights of a row's open rays, which `bits` tells, for a point with a normal. */
+/* The sum of the weights of a row's open rays, which are set in `bits`, for a point with a normal. */
 double view_weigh(const view_target *, const uint32_t *bits, const float normal[3]);
 /* Clears the bits of points that are behind the surface of the point at `place`, or before the back of their own. */
 void view_face(const view_target *, const float place[3], const float *normal, uint32_t *bits);
@@ -82,13 +82,13 @@ typedef struct view_part {
   size_t capacity, rows;
   uint64_t first;          /* index of the first point in its file */
   ray_array points;        /* as they are read: the direction is the normal */
-  float *places, *normals; /* three a point, as the scene's floats count; normals: NULL without */
+  float *places, *normals; /* three per point, as the scene's floats count; normals: NULL without */
   float *origins;          /* where rays begin */
   slab_sum *sums;          /* NULL: bits */
-  uint32_t *bits;          /* words a row: view_words */
+  uint32_t *bits;          /* words per row: view_words */
 } view_part;
 
-/* What is told of all points. */
+/* The report on all points. */
 typedef struct view_tally {
   uint64_t points, invalid, first_invalid; /* first_invalid: index of the first one, or UINT64_MAX */
   double sum, least, most;                 /* of valid points */
@@ -118,14 +118,14 @@ typedef struct view_job {
 /* Words of a row of bits. */
 static inline size_t view_words(const view_job *job) { return ((size_t)job->target.columns - 1) / 32 + 1; }
 
-/* The points of a part: a part of so many is cast at once. */
+/* The number of points in a part, which is cast at once. */
 size_t view_part_rows(const view_job *);
-/* Casts all points, and writes what they see. Returns an exit code, errors printed. */
+/* Casts from all points, and writes the results. Returns an exit code, errors printed. */
 int view_run(view_job *);
 
 /* ---- results (view_write.c) ---- */
 
-/* What a row of the results holds. */
+/* The contents of a row of the results. */
 result_row view_row(const view_job *);
 /* Counts and writes the part's results. Returns an exit code, errors printed. */
 int view_write(view_job *);

@@ -116,7 +116,7 @@ static int cast_part(view_job *job) {
   slab_results results = results_of(job);
   slab_cast_options options = job->cast.options;
   progress *line = &job->cast.line;
-  if (!job->options->check) { /* which tells of its own rays, and takes longer */
+  if (!job->options->check) { /* it reports its own rays, and takes longer */
     line->base = line->first + job->tally.rays;
     options.progress = progress_of_cast;
     options.user = line;

@@ -1,4 +1,4 @@
-/* slabcast view: options, and what is told of the results. */
+/* slabcast view: options, and the report on the results. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -184,7 +184,7 @@ static void lift(view_job *job) {
     view_lift_points(&job->lift, target->up, target->places, target->normals, target->columns, target->directions);
 }
 
-/* What decides answers beside the scene and the points. */
+/* The digest of all that decides answers beside the scene and the points. */
 static uint64_t digest_options(const view_job *job) {
   const view_target *target = &job->target;
   const uint64_t values[] = {target->kind, target->columns, scene_source_ray_mask(job->options->scene),

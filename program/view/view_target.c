@@ -239,7 +239,7 @@ void view_lift_points(const view_lift *lift, const float up[3], const float *pla
   }
 }
 
-/* ---- what a point with a normal sees --------------------------------------- */
+/* ---- the view of a point with a normal ------------------------------------- */
 
 /* How high the axes across a normal rise, in the frame that docs/contract.md gives for directions about normals. */
 static void heights_of(const float n[3], const float up[3], double heights[3]) {

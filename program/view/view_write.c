@@ -1,4 +1,4 @@
-/* What points see, as rows of the results: a number each, or in a matrix bits or pairs. */
+/* The views of points as rows of the results: a number each, or in a matrix bits or pairs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static result_row row_of_cloud(const view_job *job) {
   return row;
 }
 
-/* Bits of a row, eight a byte, the first one lowest; in text a line for each two points that see each other. */
+/* Bits of a row, eight per byte, the first one lowest; in text a line for each two points that see each other. */
 static result_row row_of_matrix(const view_job *job) {
   result_row row = {.form = {.query = SLAB_ANY}, .numbered = !is_binary(job)};
   if (is_binary(job)) {
@@ -52,7 +52,7 @@ result_row view_row(const view_job *job) {
 
 /* ---- values ---------------------------------------------------------------- */
 
-/* NaN of a point that casts no ray. */
+/* NaN for a point that casts no ray. */
 static float value_of(const view_job *job, size_t i) {
   const view_part *part = &job->part;
   const float *origin = part->origins + 3 * i;
