@@ -1,4 +1,4 @@
-/* Contexts on the caller's OpenCL objects: which queue is used, which object retains which, and what is refused. */
+/* Contexts on the caller's OpenCL objects: which queue is used, which object retains which, and refusals. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,7 +256,7 @@ static void everything_may_go_with_work_in_flight_in_any_order(void **state) {
   }
 }
 
-/* ---- what slab_context_create_cl refuses ---- */
+/* ---- refusals of slab_context_create_cl ---- */
 
 static void refuse_context(cl_context context, cl_device_id device, cl_command_queue queue,
                            const slab_context_options *options, const char *says) {
@@ -304,9 +304,9 @@ static void devices_of_another_context_are_refused(void **state) {
   assert_cl(clReleaseContext(both));
 }
 
-/* ---- what slab_enqueue refuses ---- */
+/* ---- refusals of slab_enqueue ---- */
 
-/* A batch that is accepted, and what a test replaces in it. */
+/* A batch that is accepted, of which each test replaces a part. */
 typedef struct bench {
   const caller *caller;
   slab_scene *scene;

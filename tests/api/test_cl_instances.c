@@ -58,14 +58,14 @@ static void moving_end(const moving *m) {
   assert_cl(clReleaseContext(m->cl));
 }
 
-/* Begins to write what a span has. */
+/* Begins to write the contents of a span. */
 static cl_event moving_write(const moving *m, const slab_span *at, const void *from, size_t size) {
   cl_event written = NULL;
   assert_cl(clEnqueueWriteBuffer(m->queue, at->buffer, CL_FALSE, at->offset, size, from, 0, NULL, &written));
   return written;
 }
 
-/* Writes it. */
+/* Writes them, and waits for the end. */
 static void moving_written(const moving *m, const slab_span *at, const void *from, size_t size) {
   const cl_event written = moving_write(m, at, from, size);
   assert_cl(clWaitForEvents(1, &written));

@@ -9,7 +9,7 @@ enum { RAYS = 100, SPACE = 400, MOST = 50 };
 
 /* ---- sizes ---- */
 
-/* Whatever numbers are known, the chosen number of rays leaves memory for some hits of each kind, within the given
+/* For any known numbers of hits, the chosen number of rays leaves memory for some hits of each kind, within the given
  * bytes. */
 static void space_is_within_the_bytes(void **state) {
   (void)state;

@@ -1,4 +1,4 @@
-/* slab_batch.counted: a number in a buffer says how many rays a cast has. Each result is that of a cast with so many
+/* slab_batch.counted: a number in a buffer is the number of rays of a cast. Each result is that of a cast with so many
  * rays, and nothing else is written. Right answers are those of the processor's own kernels. */
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +107,7 @@ static void write_number(const fixture *f, cl_uint number) {
   assert_cl(clEnqueueWriteBuffer(f->queue, f->number, CL_TRUE, 0, sizeof words, words, 0, NULL, NULL));
 }
 
-/* What belongs to rays from the nth on becomes nonsense, whatever is read of it: rays are invalid then. */
+/* Makes the rays from the nth on, their skips and their offsets nonsense. As rays these bytes are invalid. */
 static void spoil(const fixture *f, const job *j, size_t n) {
   const struct {
     const slab_span *span;
@@ -148,7 +148,8 @@ static void ask(const fixture *f, const asked *a, cl_uint number) {
   job_destroy(&j);
 }
 
-/* Beside multiples of lanes, of groups and of what a work-item casts; none, all, more than all, and some by chance. */
+/* Numbers beside multiples of lanes, of groups and of a work-item's rays; none, all, more than all, and some by
+ * chance. */
 static void ask_each(const fixture *f, const asked *a, random_state *random) {
   static const cl_uint edges[] = {0, 1, 7, 63, 64, 65, 129, N - 1, N, N + 1, UINT32_MAX};
   for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) ask(f, a, edges[i]);
@@ -166,8 +167,8 @@ static void every_query_gives_the_bits_of_a_cast_of_so_many_rays(void **state) {
   }
 }
 
-/* All queries of these are asked of a card's stand-in (tests/cuda/test_counted.c), which has their kernels: PoCL needs
- * up to 6 s for each. */
+/* A card's stand-in casts all queries of these (tests/cuda/test_counted.c), since it has their kernels. PoCL needs up
+ * to 6 s for each. */
 static void every_kernel_gives_the_bits_of_a_cast_of_so_many_rays(void **state) {
   const fixture *f = *state;
   random_state random = harness_seeded(__func__);
@@ -228,7 +229,7 @@ static const char *const keeping =
     "  *number = kept;\n"
     "}\n";
 
-/* What the kernel does, as C does it. */
+/* The kernel's work, in C. */
 static uint32_t keep(const slab_ray *rays, const float *t, float most, slab_ray *next) {
   uint32_t kept = 0;
   for (int i = 0; i < N; i++)

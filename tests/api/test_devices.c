@@ -1,5 +1,5 @@
-/* Several devices in one context: which are chosen, that results are those of one device, and what happens when a
- * device is slow or fails. It needs two devices, and runs under the layers that fail and slow calls. */
+/* Several devices in one context: which are chosen, that results are those of one device, and the effect of a device
+ * that is slow or fails. It needs two devices, and runs under the layers that fail and slow calls. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

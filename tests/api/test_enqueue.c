@@ -108,7 +108,8 @@ static void masks_and_hits_of_rays_give_the_bits_of_the_call(void **state) {
   job_destroy(&j);
 }
 
-/* In the caller's memory nobody refuses it. Every seventh ray, of which the call is told that it follows a miss. */
+/* In the caller's memory nobody refuses it. Every seventh ray has such a t; for the call with the expected results it
+ * follows a miss. */
 static void a_t_that_is_no_number_makes_the_ray_invalid(void **state) {
   const fixture *f = *state;
   static slab_short_hit after[N];
@@ -127,7 +128,7 @@ static void a_t_that_is_no_number_makes_the_ray_invalid(void **state) {
   job_destroy(&j);
 }
 
-/* Scenes that stand in each other have kernels of their own. */
+/* Nested scenes have kernels of their own. */
 static void instances_give_the_bits_of_the_call(void **state) {
   const fixture *f = *state;
   random_state random = harness_seeded(__func__);
@@ -337,7 +338,7 @@ static void batch_of_no_rays_ends_after_its_wait_list(void **state) {
   assert_cl(clReleaseEvent(done));
 }
 
-/* ---- chains: a second cast skips what the first one hit ---- */
+/* ---- chains: a second cast skips the hits of the first ---- */
 
 typedef struct chain {
   cl_mem rays, hits, skips, beyond;

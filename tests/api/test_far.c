@@ -1,5 +1,5 @@
-/* Coordinates in double: a scene far from 0 answers bit by bit as the same scene near 0, whatever it holds and however
- * it came to that. Rays from far away hit within the accuracy of float for the scene's own size. */
+/* Coordinates in double: a scene far from 0 answers bit by bit as the same scene near 0, with any contents, and after
+ * any changes. Rays from far away hit within the accuracy of float for the scene's own size. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,7 +193,7 @@ static slab_hit64 look_down(slab_scene *scene, double x, double y) {
   return hit;
 }
 
-/* Whatever is added first, and in whichever type. */
+/* In any order of adding, and of either type. */
 static void the_first_commit_takes_the_middle(void **state) {
   const slab_sphere64 s[3] = {{{5e6, 0.0, 0.0}, 1.0}, {{5e6 + 300.0, -40.0, 8.0}, 1.0}, {{5e6 + 100.0, 7.0, 8.0}, 1.0}};
   const slab_sphere64 turned[3] = {s[2], s[1], s[0]};
@@ -224,7 +224,7 @@ static void the_first_commit_takes_the_middle(void **state) {
   (void)state;
 }
 
-/* What is added before slab_scene_origin, updated before the first commit, and taken as a mesh of either kind. */
+/* Geometries added before slab_scene_origin, updated before the first commit, and taken as a mesh of either kind. */
 static void what_waits_becomes_what_it_would_be(void **state) {
   for (int given_first = 0; given_first < 2; given_first++) {
     far_scene f;
@@ -644,8 +644,9 @@ static long double t_of_plane(const wide_land *land, uint32_t triangle, const sl
   return rise / along;
 }
 
-/* t is within 2 ulp of the scene's extent, times what the slope makes of an error across the plane. Where more is
- * wanted, slab_points_from_doubles gives the points within a micrometre. From inside, from above, and from afar. */
+/* t is within 2 ulp of the scene's extent, times the factor by which the slope enlarges an error across the plane.
+ * Where that is too coarse, slab_points_from_doubles gives the points within a micrometre. From inside, from above, and
+ * from afar. */
 static void t_is_within_two_ulp_of_the_extent(void **state) {
   const double at[3] = {1e7 + 0.3, -3e6 + 0.7, 210.123};
   random_state random = harness_seeded("error of t");
@@ -752,7 +753,7 @@ static void invalid_rays_are_told(void **state) {
   (void)state;
 }
 
-/* Of directions that t in double can be told for. */
+/* Lengths of directions for which t can be given in double. */
 static void lengths_of_directions_have_an_end(void **state) {
   static const double lengths[] = {0x1p-960, 0x1p960, 0x1.8p-961, 0x1.8p960};
   slab_context *context = harness_context();
@@ -812,8 +813,8 @@ static void after_takes_the_order(void **state) {
   (void)state;
 }
 
-/* Rays of a picture are cast tile by tile, each piece of them with arrays of its own: results, skips and masks are
- * those of the same rays near 0, also where the last row is not whole, and in each of several chunks. */
+/* Rays of a picture are cast tile by tile, each piece of them with arrays of its own. Results, skips and masks are
+ * those of the same rays near 0. So they are in each of several chunks, and where the last row is not whole. */
 static void pictures_are_those_near_zero(void **state) {
   enum { ROW = 100, PICTURE = 67 * ROW - 3 };
   far_scene f;

@@ -120,7 +120,7 @@ static void so_does_the_parent_later(void **state) {
 
 /* ---- forked after the first use ---- */
 
-/* The world of a process that has used a driver. A test that is asked alone begins it. */
+/* The world of a process that has used a driver. A test that runs alone begins it. */
 static world *used(void **state) {
   world *w = *state;
   if (w->context == NULL) assert_int_equal(world_begin(w), 0);

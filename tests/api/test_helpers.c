@@ -110,8 +110,8 @@ static void rays_from_doubles_that_are_missing_are_named(void **state) {
 
 /* ---- floats of doubles ---- */
 
-/* Rows of several widths, which lie apart: what is between them is left alone. Numbers grow or shrink from row to row,
- * so that one piece alone has the number that is moved the most. */
+/* Rows of several widths, which lie apart. The bytes between them are left alone. Numbers grow or shrink from row to
+ * row, so that one piece alone has the number that is moved the most. */
 static void floats_from_doubles_are_rounded_where_they_lie(void **state) {
   (void)state;
   enum { ROWS = 40001, MOST = 19 }; /* more than one thread's piece */

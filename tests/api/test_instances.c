@@ -74,7 +74,7 @@ static uint32_t assert_answers(nested *w) {
   return hits;
 }
 
-/* Widths beside the one that asks all have half of the rounds. */
+/* Only the width that checks all has all rounds; others have half of them. */
 static int rounds_of(int all) { return harness_asks_all() ? all : all / 2; }
 
 static void instances_answer_as_the_reference(void **state) {
@@ -102,7 +102,7 @@ static void assert_answers_with(const slab_context_options *options, unsigned ki
   slab_context_destroy(context);
 }
 
-/* Models whose trees are on the device alone are laid out again for the scene that they stand in. */
+/* Models whose trees are on the device alone are laid out again for the scene that contains them. */
 static void instances_answer_alike_wherever_their_models_are(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
@@ -215,7 +215,8 @@ static void instances_are_refitted_whatever_their_models_become(void **state) {
   }
 }
 
-/* An instance that takes one id leaves a scene as those are that never had any: no kernel for them knows its leaves. */
+/* After the removal of an instance that has one id, a scene is like one that never had instances. Kernels for such
+ * scenes know no leaves of instances. */
 static void the_last_instance_is_removed(void **state) {
   (void)state;
   slab_context *context = harness_shared(layout);
@@ -298,7 +299,7 @@ static double occupancy_of(const slab_scene *scene) {
   return stats.node_occupancy;
 }
 
-/* A model and the scene that it stands in have trees that are refitted. They keep their shape, which a build of this
+/* A model and the scene that contains it have trees that are refitted. They keep their shape, which a build of this
  * quality would not. */
 static void tiles_move_in_a_scene_and_in_its_model(void **state) {
   static slab_box tiles[TILES];
@@ -457,7 +458,7 @@ static void instances_look_like_copies(void **state) {
 }
 
 /* A model's surface at its border, 1e5 from its origin, is hit by rays that rounding in the model's space, 0.004 there,
- * moves onto it. The model's gate has space for that. Only the oracle can tell, since it has no gates. */
+ * moves onto it. The model's gate has space for that. Only the oracle can decide, since it has no gates. */
 static void borders_far_from_a_models_origin_are_hit(void **state) {
   const float c = 0.8660254f, s = 0.5f, far = 1e5f;
   const float m[12] = {1, 0, 0, -far, 0, c, -s, -c * far, 0, s, c, -s * far};
@@ -574,7 +575,7 @@ static slab_scene *deep_scene(slab_context *context) {
   return scene;
 }
 
-/* What stands in a place has the indices that lead there, and they lead back to its id. */
+/* A hit's path has the indices that lead to its instance, and they lead back to its id. */
 static void paths_name_instances_on_every_depth(void **state) {
   (void)state;
   slab_context *context = harness_shared(layout);
@@ -712,7 +713,8 @@ static void masks_of_instances_and_of_models_apply(void **state) {
   slab_scene_destroy(model);
 }
 
-/* The range is clamped in a model's own units. What begins with it there does so outside, and ties are kept. */
+/* The range is clamped in a model's own units. A hit that begins with the range there does so outside, and ties are
+ * kept. */
 static void everywhere_begins_with_the_range(void **state) {
   (void)state;
   slab_context *context = harness_shared(layout);
@@ -751,7 +753,7 @@ static void empty_models_are_never_hit(void **state) {
   slab_scene_destroy(model);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static const struct {
   float map[12];
@@ -801,7 +803,7 @@ static void bad_transforms_are_refused(void **state) {
 enum { CALLS = 4, TO_MOVE = 7, AFAR = 100 };
 static const uint32_t sizes_of_calls[CALLS] = {1, 3, 2, 1};
 
-/* A scene of boxes in a row, placed by several calls, and behind them a box of its own. ids: what the calls gave. */
+/* A scene of boxes in a row, placed by several calls, and behind them a box of its own. ids: those of the calls. */
 static slab_scene *row_of_boxes(slab_context *context, slab_scene *model, uint32_t ids[CALLS]) {
   slab_scene *scene = harness_scene(context);
   float maps[TO_MOVE][12];
@@ -815,7 +817,7 @@ static slab_scene *row_of_boxes(slab_context *context, slab_scene *model, uint32
   return scene;
 }
 
-/* The instances of a row that stand where they began, and those `AFAR` from there, as bits. */
+/* The instances of a row that are where they began, and those `AFAR` from there, as bits. */
 static void where_they_stand(slab_scene *scene, uint32_t *here, uint32_t *afar) {
   *here = *afar = 0;
   slab_ray rays[2 * TO_MOVE];
@@ -831,8 +833,8 @@ static void where_they_stand(slab_scene *scene, uint32_t *here, uint32_t *afar) 
   }
 }
 
-/* What is wrong with a call, and what is said of it: geometries[at] is `id` (at CALLS: none is), or the number of
- * transforms. */
+/* The fault of a call, and a part of its message. geometries[at] is `id`, or the number of transforms is wrong (at
+ * CALLS: only that). */
 typedef struct wrong_move {
   const char *says;
   uint32_t at, id, transforms;
@@ -960,7 +962,7 @@ static void transforms_in_each_other_are_refused(void **state) {
     }
 }
 
-/* A model that has changed is refused by the commits of what it stands in, which answers what it did. */
+/* A model that has changed is refused by commits of the scene that contains it. That scene answers as before. */
 static void models_that_bend_further_are_refused(void **state) {
   (void)state;
   slab_context *context = harness_shared(layout);

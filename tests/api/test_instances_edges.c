@@ -1,6 +1,6 @@
 /* Where instances meet at an edge of the contract. They have hits of equal t in instances at one place, models that
  * overlap, and rays from so far that the gate alone decides. Every traversal and layout gives the same bits, which are
- * those of the CPU reference, and what can be known beforehand is. */
+ * those of the CPU reference, and all that can be known beforehand is known. */
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static int close_all(void **state) {
 /* Adds to an empty scene, which is committed afterwards. */
 typedef void scene_filler(slab_context *, slab_scene *, const void *user);
 
-/* Casts the rays in every way. What they give is in *want, which the caller frees. */
+/* Casts the rays in every way. Their answers are in *want, which the caller frees. */
 static void cast_all_ways(scene_filler *fill, const void *user, const slab_ray rays[RAYS],
                           const slab_cast_options *options, answers *want) {
   answers got = {0};
@@ -383,8 +383,8 @@ static slab_ray ray_inside(slab_ray ray) {
   return ray;
 }
 
-/* Rounded into the model's space a ray from afar may hit what it passes beside. Its gate, outside, says that it does
- * not; so it must be asked of each ray. */
+/* Rounded into the model's space a ray from afar may hit a model that it passes beside. The model's gate, which is
+ * outside, shows the miss. So every ray must be tested against it. */
 static void rays_from_afar_that_miss_a_gate_miss_its_model(void **state) {
   (void)state;
   slab_ray rays[RAYS], inside[RAYS];

@@ -110,7 +110,7 @@ static void world_end(world *w) {
   slab_context_destroy(w->context);
 }
 
-/* One ray a call, some, and all of them in one, give the same bits; so do options, and the count of invalid rays. */
+/* One ray per call, some, and all of them in one, give the same bits; so do options, and the count of invalid rays. */
 static void few_rays_answer_like_many(void **state) {
   static world w;
   (void)state;
@@ -251,7 +251,7 @@ static void child_packs_what_waits_too(void **state) {
   world_end(&w);
 }
 
-/* ---- what is OpenCL's ---- */
+/* ---- calls for OpenCL ---- */
 
 static void calls_for_opencl_are_unsupported(void **state) {
   static world w;

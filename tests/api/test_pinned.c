@@ -127,7 +127,7 @@ static void every_copy_goes_through_pinned_memory(void **state) {
   free(rays);
 }
 
-/* Memory of slab_host_alloc is pinned, and copied from and to as it is; what else is copied is staged. */
+/* Memory of slab_host_alloc is pinned, and copied from and to as it is. Copies of other memory are staged. */
 static void pinned_memory_of_the_callers_is_not_staged(void **state) {
   (void)state;
   slab_ray *rays = mixed_rays(__func__, N);
@@ -173,7 +173,7 @@ static void assert_bytes(const char *query, unsigned long long up, unsigned long
     fail_msg("%s: %llu bytes up and %llu down, not %llu and %llu", query, seen.up, seen.down, up, down);
 }
 
-/* Of a chunk's lists two numbers go up, which count its hits; 8 bytes a ray and 32 a hit come back. */
+/* Of a chunk's lists two numbers go up, which count its hits; 8 bytes per ray and 32 per hit come back. */
 static void assert_bytes_of_lists(slab_scene *scene, const slab_ray *rays) {
   answers a = {0};
   assert_ok(answers_cast(&a, SLAB_ALL, scene, rays, N, NULL));
@@ -205,8 +205,8 @@ static void assert_bytes_of_sets(slab_scene *scene, const slab_ray *rays) {
   assert_bytes("sums of a set", tables + COLUMNS * sizeof(uint64_t) + sizeof(cl_uint), sizeof sums + sizeof(cl_uint));
 }
 
-/* What a query does not need is not copied: no skips where there are none, no count of invalid rays where nobody asks
- * for it. */
+/* Nothing is copied that a query does not need: no skips where there are none, no count of invalid rays where nobody
+ * wants it. */
 static void no_byte_is_copied_in_vain(void **state) {
   (void)state;
   slab_ray *rays = mixed_rays(__func__, N);

@@ -200,7 +200,7 @@ static void needles_are_as_near_as_their_axis(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* ---- what is chosen ---- */
+/* ---- which point is chosen ---- */
 
 static void ties_go_to_lower_ids(void **state) {
   const slab_sphere spheres[] = {{{4, 0, 0}, 1}, {{-4, 0, 0}, 1}, {{0, 4, 0}, 1}, {{-4, 0, 0}, 1}};
@@ -259,7 +259,7 @@ static void radii_are_closed_in_the_distance_as_reported(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* ---- what is invalid, empty or extreme ---- */
+/* ---- invalid, empty or extreme ---- */
 
 static void invalid_points_find_nothing_and_are_counted(void **state) {
   const slab_plane plane = {{0, 0, 1}, 0};
@@ -504,7 +504,8 @@ static void every_chunk_has_its_own_radii(void **state) {
 
 /* ---- the check ---- */
 
-/* Every member of a right answer, changed, is a mismatch; and what is wrong in real numbers is wrong for the oracle. */
+/* Every member of a right answer, changed, is a mismatch. An answer that is wrong in real numbers is wrong for the
+ * oracle. */
 static void wrong_answers_are_seen(void **state) {
   const slab_triangle triangles[] = {{{0, 0, 0}, {8, 0, 0}, {0, 8, 0}}, {{0, 0, 9}, {8, 0, 9}, {0, 8, 9}}};
   const float point[3] = {2, 3, 3};

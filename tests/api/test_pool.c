@@ -1,4 +1,4 @@
-/* The pool of threads: what each job may rely on, whatever others do at the same time. */
+/* The pool of threads: the guarantees that each job has, whatever others do at the same time. */
 #define _GNU_SOURCE /* affinity */
 #include "base/pool.h"
 
@@ -53,7 +53,7 @@ static bool each_once(const tally *t, size_t pieces) {
   return true;
 }
 
-/* Nothing allocated: what threads hold at a fork would leak in the child. */
+/* Allocates nothing: memory that threads hold at a fork would leak in the child. */
 static bool run_counts(uint32_t threads, size_t pieces) {
   static _Thread_local tally t;
   memset(&t, 0, sizeof t);

@@ -49,7 +49,7 @@ static slab_device_info info_of(const slab_context *context) {
   return info;
 }
 
-/* What the device reports about itself. */
+/* The device's report about itself. */
 static slab_device_info reported(void) {
   slab_device_info list[1];
   size_t count;
@@ -135,7 +135,7 @@ static const refusal refused[] = {
     {"loops end", "after 65535"},
 };
 
-/* A lie that is accepted, and what it changes in the device's properties. */
+/* A lie that is accepted, and its changes to the device's properties. */
 typedef struct excuse {
   const char *lie;
   bool divides, flushes;

@@ -1,6 +1,6 @@
-/* What a call of one ray raises of the floating-point flags: inexact, and nothing more for a ray that is like most. The
- * caller never sees a flag, but taking one back takes as long as a quarter of the call (host/base/arithmetic.h). So the
- * test looks from within: it has the library's private functions, and calls what the public ones call. */
+/* The floating-point flags that a call of one ray raises: inexact, and no other for a ray that is like most. The caller
+ * never sees a flag, but taking one back takes as long as a quarter of the call (host/base/arithmetic.h). So the test
+ * looks from within: it has the library's private functions, and calls those that the public ones call. */
 #include <xmmintrin.h>
 
 #include "harness.h"
@@ -88,7 +88,7 @@ static void call_of_one_ray_raises_inexact_alone(void **state) {
   (void)state;
   slab_scene *scene = bumps(context, &random);
   no_query_raises_more(scene, "bumps", &random);
-  const slab_ray upright = {{0.5f, 0.25f, 9}, 0, {0, 0, -1}, INFINITY}; /* so the test sees what is raised */
+  const slab_ray upright = {{0.5f, 0.25f, 9}, 0, {0, 0, -1}, INFINITY}; /* so the test sees raised flags */
   assert_int_equal(raised(scene, SLAB_ANY, &upright) & _MM_EXCEPT_DIV_ZERO, _MM_EXCEPT_DIV_ZERO);
   const slab_ray faint = {{0x1p-140f, 0.25f, 9}, 0, {0.1f, 0.1f, -1}, INFINITY};
   assert_int_equal(raised(scene, SLAB_ANY, &faint) & _MM_EXCEPT_DENORM, _MM_EXCEPT_DENORM);

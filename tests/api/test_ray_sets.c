@@ -1,4 +1,4 @@
-/* Sets of rays: every device writes the bits of the formulas of docs/contract.md, which stand here once more. */
+/* Sets of rays: every device writes the bits of the formulas of docs/contract.md, which are here once more. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,7 +275,7 @@ static void a_fisheye_is_equidistant(void **state) {
 
 static void assert_near(const float got[3], double x, double y, double z) {
   const double want[] = {x, y, z};
-  for (int k = 0; k < 3; k++) /* half a unit in the last place, and what double's sine is off */
+  for (int k = 0; k < 3; k++) /* half a unit in the last place, and the error of double's sine */
     if (fabs((double)got[k] - want[k]) > fabs(want[k]) * 6e-8 + 1e-15)
       fail_msg("component %d is %.9g, not %.17g", k, (double)got[k], want[k]);
 }

@@ -185,7 +185,7 @@ static void update(movers *m, uint32_t which, random_state *random) {
   update_here(m, which);
 }
 
-/* ---- what is compared ---- */
+/* ---- comparisons ---- */
 
 /* The host keeps what it has refitted itself. */
 static bool was_refitted_there(const movers *m) {
@@ -257,7 +257,7 @@ static void nodes_and_blocks_are_those_of_the_host(void **state) {
   }
 }
 
-/* What was copied for a commit is what the last update brought, and no later commit takes it again. */
+/* A commit takes the copy of the last update before it, and no later commit takes it again. */
 static void the_last_update_before_a_commit_counts(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
@@ -388,7 +388,7 @@ static void a_cast_in_flight_answers_what_it_began_with(void **state) {
 
 enum { STATES = 2, COMMITS = 40 };
 
-/* A thread that casts until it is told to end, and what it may see. */
+/* A thread that casts until `ends` is set, and the answers that it may get. */
 typedef struct onlooker {
   slab_scene *scene;
   slab_ray rays[RAYS];
@@ -497,8 +497,7 @@ static void expect(movers *m, slab_update update, bool there, random_state *rand
   assert_same_answers(m, random);
 }
 
-/* Whatever else has changed, the host refits or builds, from the device's buffers, and the device may go on from
- * there. */
+/* After any other change the host refits or builds, from the device's buffers, and the device may go on from there. */
 static void the_host_refits_what_a_device_cannot(void **state) {
   (void)state;
   for (int copy = 0; copy < 2; copy++) {
@@ -544,7 +543,7 @@ static void the_host_refits_what_a_device_cannot(void **state) {
       if (enabled == 0) update(&m, SPREAD_MESH, &random); /* while it is disabled */
       expect(&m, SLAB_UPDATE_REFIT, true, &random);
     }
-    for (int built = 0; built < 2; built++) { /* what a refit dropped has a place, what a build left out has none */
+    for (int built = 0; built < 2; built++) { /* dropped triangles have a place after a refit, none after a build */
       drop(&m, 0, true);
       expect(&m, built ? SLAB_UPDATE_REBUILD : SLAB_UPDATE_REFIT, false, &random);
       drop(&m, 0, false);
@@ -591,7 +590,7 @@ static void scenes_in_several_buffers_are_refitted_by_the_host(void **state) {
   under.small(0);
 }
 
-/* What a device has refitted can be packed and be a model, although the host has none of its nodes. */
+/* A scene that a device has refitted can be packed and be a model, although the host has none of its nodes. */
 static void what_a_device_has_refitted_is_a_scene_like_others(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);

@@ -1,4 +1,4 @@
-/* Building scenes: what is accepted, refused by index, dropped and counted; ids, limits, statistics. */
+/* Building scenes: primitives are accepted, refused by index, dropped and counted; ids, limits, statistics. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>

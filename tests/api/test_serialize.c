@@ -138,8 +138,8 @@ static slab_scene *copied(slab_scene *scene, slab_context *there) {
   return copy;
 }
 
-/* Models are what they were at the commit: of one of them there are two states in the scene. What is removed keeps its
- * ids, what is disabled can be enabled again, and the rest can be moved. */
+/* Models are as they were at the commit: the scene has two states of one of them. Removed geometries keep their ids,
+ * disabled ones can be enabled again, and the rest can be moved. */
 static void scenes_with_instances_answer_alike(void **state) {
   (void)state;
   slab_context *here = harness_context(), *there = harness_context();
@@ -202,7 +202,7 @@ static void a_scene_that_had_instances_answers_alike(void **state) {
   slab_context_destroy(context);
 }
 
-/* A model is packed once, however often and however deep it stands in a scene. */
+/* A model is packed once, however often and however deep it is in a scene. */
 static void a_model_is_packed_once(void **state) {
   static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   (void)state;
@@ -513,8 +513,8 @@ static slab_scene *half_collapsed(slab_context *context) {
   return scene;
 }
 
-/* The root of the BVH of collapsed triangles is in the header. Wherever else it points, what is below may belong to the
- * other BVH, or be reached from nowhere. */
+/* The root of the BVH of collapsed triangles is in the header. With any other root, nodes may belong to the other BVH,
+ * or be reached from nowhere. */
 static void roots_that_lead_astray_are_refused(void **state) {
   (void)state;
   if (harness_width() == 1 && !harness_is_native()) return; /* another layout */

@@ -61,12 +61,12 @@ static void cast_each(slab_scene *scene, const slab_ray *rays, uint32_t n, answe
   assert_ok(slab_distance(scene, rays, n, to->t, NULL));
 }
 
-/* What a query gives of each ray. */
+/* The results of a query, from the ray `first` on. */
 static const void *results_of(const answers *each, slab_query query, size_t first) {
   return query == SLAB_ANY ? (const void *)(each->any + first) : (const void *)(each->t + first);
 }
 
-/* Rows stand together, and apart by a stride, between which nothing is written. */
+/* Rows are adjacent, or apart by a stride; nothing is written between them. */
 static void verify_type(slab_scene *scene, const slab_source *source, const slab_ray *rays, const answers *each,
                         slab_query query, slab_results wanted, shape s) {
   enum { APART = 24 };

@@ -172,7 +172,8 @@ static void threads_build_and_destroy_scenes_side_by_side(void **state) {
   slab_context_destroy(context);
 }
 
-/* Each asks first what the scene does not have yet, the edges at which its mesh ends, and then has the same number. */
+/* Each thread first needs the edges at which the mesh ends, which the scene does not have yet. All get the same
+ * number. */
 static void *ask_first(void *argument) {
   worker *w = argument;
   const float point[3] = {0.5f, 0.0f, 0.0f};
@@ -379,7 +380,7 @@ static void casts_see_whole_frames_while_another_thread_moves_ranges(void **stat
   frames_are_whole(SOME_TILES, true);
 }
 
-/* The same tiles as a model, which moves up while the scene that it stands in moves it down: it is at height 0. */
+/* The same tiles as a model, which moves up while the scene that contains it moves it down: it is at height 0. */
 static void *raise_model(void *argument) {
   watcher *w = argument;
   slab_box tiles[TILES];
@@ -391,7 +392,7 @@ static void *raise_model(void *argument) {
   return NULL;
 }
 
-/* A thread commits a model, another one the scene that it stands in, and threads cast on that: each sees a frame of the
+/* A thread commits a model, another one the scene that contains it, and threads cast on that: each sees a frame of the
  * model and a transform, whole. */
 static void *watch_instances(void *argument) {
   watcher *w = argument;
@@ -601,7 +602,7 @@ static void casts_end_on_the_frame_they_began_with(void **state) {
     assert_int_equal(os_thread_start(&readers[i].thread, read_within, &readers[i]), 0);
   }
   barrier_wait(&commits);
-  for (uint32_t frame = 1; frame <= 3; frame++) { /* what the first replaces must not be used again by the others */
+  for (uint32_t frame = 1; frame <= 3; frame++) { /* the others must not use the arrays that the first replaces */
     tiles_at(tiles, frame);
     assert_ok(slab_scene_update_boxes(scene, 0, tiles, TILES));
     assert_ok(slab_scene_commit(scene, &(slab_build_options){.update = SLAB_UPDATE_REFIT}));

@@ -108,8 +108,8 @@ static void verify_query(const fixture *f, slab_scene *scene, const slab_program
   assert_cl(clReleaseKernel(kernel));
 }
 
-/* Of each query a program, since drivers compile all of a program's functions for each of its kernels. That takes
- * seconds, so CI asks some queries of each kind of scene (a bit for each), and the long proof asks all. */
+/* One program per query, since drivers compile all of a program's functions for each of its kernels. That takes
+ * seconds, so CI casts some queries of each kind of scene (a bit for each), and the long proof casts all. */
 static void verify_scene(const fixture *f, slab_scene *scene, const slab_ray *rays, uint32_t asked) {
   if (traced_whole()) asked = TRACED_EVERY;
   if (harness_width() > 1) asked &= 1u << SLAB_CLOSEST | 1u << SLAB_INTERVAL;
@@ -243,7 +243,7 @@ static void a_walk_is_what_all_lists(void **state) {
   }
 }
 
-/* Every name of the kernels' text may be one of the user's, whatever stands before and after it. */
+/* Every name of the kernels' text may be one of the user's, whatever text is before and after it. */
 static void names_of_the_library_are_free(void **state) {
   const fixture *f = *state;
   static const char *const lists[] = {embedded_flat_names,  embedded_flat_macros,      embedded_wide_names,

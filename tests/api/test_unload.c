@@ -21,7 +21,7 @@
 
 enum { RAYS = 100000, THREADS = 3 };
 
-/* X(FUNCTION): what is used of the library. */
+/* X(FUNCTION): the functions of the library that are used. */
 #define CALLS(X)          \
   X(slab_context_create)  \
   X(slab_context_destroy) \
@@ -100,7 +100,7 @@ static void cast(const library *l) {
   l->slab_context_destroy(context);
 }
 
-/* What the library had registered for forks is gone too: it would be called in code that is not there. */
+/* The library's functions for forks are gone too: a fork would call code that is no longer there. */
 static void fork_once(void) {
   int status = 0;
   const pid_t child = fork();
@@ -118,7 +118,7 @@ static void unloaded_library_leaves_nothing(void **state) {
     cast(&l);
     assert_true(is_mapped());
     const uint32_t threads = threads_now();
-    if (time == 0) others = threads - (THREADS - 1); /* this one, and what a sanitizer has started by now */
+    if (time == 0) others = threads - (THREADS - 1); /* this one, and a sanitizer's by now */
     assert_int_equal(threads, others + THREADS - 1);
     assert_int_equal(dlclose(l.handle), 0);
     assert_threads_end(others);

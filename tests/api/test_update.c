@@ -34,7 +34,7 @@ static slab_hit look_down(slab_scene *scene, float x) {
 
 /* ---- the same answers ---- */
 
-/* What the scene answers is what one answers that was made anew, flat and with a BVH. */
+/* The scene's answers are those of a scene that was made anew, flat and with a BVH. */
 static void assert_as_if_anew(const moving *m, slab_context *context, random_state *random) {
   static const slab_tree trees[] = {SLAB_TREE_FLAT, SLAB_TREE_FAST};
   slab_ray rays[RAYS];
@@ -103,7 +103,7 @@ MOVING_TEST(compressed_trees_are_refitted_to_what_is_switched, COMPRESSED, SLAB_
             MOVING_SHIFT | MOVING_SWITCH | MOVING_REMOVE)
 MOVING_TEST(compressed_trees_follow_any_change, COMPRESSED, SLAB_TREE_FAST, SLAB_UPDATE_AUTO, MOVING_ANY)
 
-/* As on devices that cannot use host memory: what the first refit starts from is read back. */
+/* As on devices that cannot use host memory: the first refit reads back the tree that it starts from. */
 static void trees_are_refitted_where_they_are_copied(void **state) {
   const slab_build_options build = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
   const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
@@ -182,7 +182,7 @@ static void refits_until_the_cost_is_too_high(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* What a BVH cannot hold is built whatever the options say, and seen. */
+/* A shape that the BVH cannot hold causes a build, under any options, and is seen. */
 static void builds_where_the_tree_does_not_hold_the_scene(void **state) {
   (void)state;
   slab_context *context = harness_shared(SLAB_LAYOUT_DEFAULT);
@@ -513,7 +513,7 @@ static void meshes_fill_their_blocks(void **state) {
   lift_a_row(1, 0);
 }
 
-/* Vertices of meshes with indices are looked at one by one; what they make is refused or dropped by the triangle. */
+/* Vertices of meshes with indices are tested one by one. Their triangles are refused or dropped, each by itself. */
 static void triangles_of_vertices_that_are_refused(void **state) {
   (void)state;
   const float odd[] = {NAN, INFINITY, -INFINITY, 0x1.000002p60f, -0x1p61f};
@@ -624,7 +624,7 @@ static void a_refused_update_names_the_primitive_and_changes_nothing(void **stat
 
 /* ---- packing ---- */
 
-/* Whatever was removed and disabled: the copy answers alike, and takes the same changes. */
+/* After any removing and disabling, the copy answers alike, and takes the same changes. */
 static void packed(slab_layout layout, slab_update update, unsigned changes) {
   random_state random = harness_seeded(__func__);
   const slab_build_options build = {.tree = SLAB_TREE_FAST, .update = update};

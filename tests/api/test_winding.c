@@ -1,5 +1,5 @@
 /* How often surfaces surround points: closed meshes judged exactly, whatever the direction; solids, instances, masks,
- * and what is refused. */
+ * and refusals. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,7 +365,7 @@ static void packed_and_updated_scenes_answer_the_same(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* ---- what is invalid or wrong ---- */
+/* ---- invalid points, wrong answers, refusals ---- */
 
 static void invalid_points_are_outside_and_counted(void **state) {
   const slab_box all = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};

@@ -329,7 +329,7 @@ static void many_points_keep_their_places(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* ---- what surfaces do to each other ---- */
+/* ---- several surfaces ---- */
 
 /* An edge counts as often as its directions differ: three triangles at one, and a triangle twice. */
 static void edges_count_as_often_as_they_differ(void **state) {
@@ -405,7 +405,7 @@ static void instances_of_closed_models_alone(void **state) {
   slab_scene *model = harness_scene(*state), *scene = harness_scene(*state), *outer = harness_scene(*state);
   assert_ok(lattice_add(model, &box, (const int[3]){0, 0, 0}));
   assert_ok(shape_add_array(model, SLAB_TRIANGLE, &up, 1, NULL, NULL));
-  assert_ok(slab_scene_enable(model, 1, 0)); /* what is disabled opens nothing */
+  assert_ok(slab_scene_enable(model, 1, 0)); /* a disabled geometry opens nothing */
   assert_ok(slab_scene_commit(model, NULL));
   assert_ok(slab_scene_add_instances(scene, model, places, 2, NULL, NULL));
   assert_ok(shape_add_array(scene, SLAB_TRIANGLE, &up, 1, NULL, NULL)); /* open, beside them */
@@ -460,7 +460,7 @@ static void packed_and_updated_scenes_have_their_own(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* ---- what is dropped, invalid or wrong ---- */
+/* ---- dropped, invalid or wrong ---- */
 
 /* Its edges are gone as its face is. */
 static void dropped_triangles_leave_a_hole(void **state) {

@@ -78,7 +78,7 @@ static void compare_rays(many_worlds *w) {
   answers_free(&alone);
 }
 
-/* What was packed answers alike, and packs alike. */
+/* The unpacked scene answers alike, and packs alike. */
 static void compare_packed(many_worlds *w, slab_context *context) {
   slab_ray rays[RAYS];
   uint32_t worlds[RAYS];
@@ -166,7 +166,7 @@ static void explain_tells_worlds_of_instances(void **state) {
   slab_scene_destroy(model);
 }
 
-/* What a build from all that there is says of a scene is what it said. */
+/* A build of everything gives the statistics that the scene had before. */
 static void compare_built(many_worlds *w) {
   slab_scene_stats frame, built;
   assert_ok(slab_scene_info(w->scene, &frame));

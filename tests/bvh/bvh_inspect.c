@@ -123,7 +123,7 @@ static bool same_bounds(const bvh_bounds *a, const bvh_bounds *b) {
   return same;
 }
 
-/* Children come first whose primitives cover most for what a visit costs. The builder drops some bits of a cover at
+/* Children come first whose primitives cover most for the cost of a visit. The builder drops some bits of a cover at
  * each depth. before: the cover and the cost that were added up before the child. worst: of the children before. */
 static void check_worth(const look *l, const look *before, double *worst) {
   const double cover = l->cover - before->cover, cost = l->cost - before->cost;

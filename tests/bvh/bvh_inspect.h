@@ -4,14 +4,14 @@
 
 #include "bvh/bvh.h"
 
-/* What a BVH is built of. */
+/* The bounds and kinds of the primitives of a BVH. */
 typedef struct boxes {
   uint32_t count;
   const bvh_bounds *bounds;
   const uint8_t *kinds; /* NULL: all kind 0 */
 } boxes;
 
-/* Them as input of the builder, while they last. */
+/* The boxes as input of the builder, valid as long as they are. */
 bvh_input boxes_input(const boxes *);
 
 /* Checks that every primitive of the input is in exactly one block of its kind, and that every block and node is

@@ -1,5 +1,5 @@
-/* The blocks of a wide BVH: what is in lanes that hold no triangle. No answer shows it, but a triangle that is always a
- * candidate costs every ray that comes to its block the exact test. */
+/* The blocks of a wide BVH: the contents of lanes that hold no triangle. No answer shows it, but a triangle that is
+ * always a candidate costs every ray that comes to its block the exact test. */
 #include <math.h>
 #include <string.h>
 
@@ -98,7 +98,8 @@ static void empty_lanes_hold_what_no_ray_meets(void **state) {
 }
 
 /* Edge functions of a void triangle, of rays in the directions of small whole numbers, from anywhere in a scene that is
- * not huge: no ray is a candidate. Corners stay beyond the border that tells void ones, whatever they lie between. */
+ * not huge: no ray is a candidate. Corners stay beyond the border by which void ones are known, whatever they lie
+ * between. */
 static void no_plain_direction_meets_a_void_triangle(void **state) {
   float v[TRIANGLE_FLOATS];
   (void)state;

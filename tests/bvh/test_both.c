@@ -18,7 +18,7 @@
 
 enum { PARTS = 3, TRIANGLES = 200, CORNERS = 3 * TRIANGLES, STEPS = 40 };
 
-/* ---- what is in a scene ---- */
+/* ---- the contents of a scene ---- */
 
 /* A mesh, as the test knows it. */
 typedef struct part {
@@ -78,7 +78,7 @@ static void move_part(random_state *random, part *p) {
   if (how == 0 || how == 1) collapse_some(random, p, 10);
   if (how == 2) drop_some(random, p, 100);
   for (uint32_t i = 0; i < CORNERS; i++)
-    for (int k = 0; k < 3; k++) p->corner[i][k] *= 1.5f; /* what was alike stays so */
+    for (int k = 0; k < 3; k++) p->corner[i][k] *= 1.5f; /* equal corners stay equal */
 }
 
 /* One with indices, some of which are alike; one with indices; one of which some is dropped. */
@@ -109,13 +109,13 @@ static void add_parts(slab_scene *scene, const part *parts) {
   assert_ok(slab_scene_add_planes(scene, &plane, 1, NULL, NULL));
 }
 
-/* ---- what its BVHs hold ---- */
+/* ---- the contents of its BVHs ---- */
 
-/* What is walked: a scene's BVHs, or those of a model in it. */
+/* The walked BVHs: a scene's, or those of a model in it. */
 typedef struct walk {
   const void *nodes;
   const float *blocks;
-  const geometry_entry *table; /* of meshes, and then of what is left out here */
+  const geometry_entry *table; /* of meshes, and then of geometries left out here */
   const part *parts;
   bool compressed, collapsed; /* collapsed: in the BVH of these */
   bool built;                 /* not refitted */
@@ -222,7 +222,7 @@ static void look_at_compressed(walk *w, uint32_t n, const box *in) {
   }
 }
 
-/* Walks from both roots, and asks for every triangle. */
+/* Walks from both roots, and checks every triangle. */
 static void look(walk *w, uint32_t root, uint32_t collapsed_root) {
   const box all = everywhere();
   memset(w->seen, 0, sizeof w->seen);
@@ -298,7 +298,7 @@ static void every_triangle_is_held_once(void **state) {
     }
 }
 
-/* Moves, collapses, opens, drops, hides and shows what is there. */
+/* Moves, collapses, opens, drops, hides and shows some of the parts. */
 static void change(random_state *random, slab_scene *scene, part *parts) {
   for (uint32_t changes = 1 + random_below(random, 2); changes > 0; changes--) {
     const uint32_t g = random_below(random, PARTS);
@@ -337,8 +337,8 @@ static void updates_hold_every_triangle_once(void **state) {
   }
 }
 
-/* What is collapsed by its indices stays so: moving vertices is no reason to build. What collapses beside it stays in
- * the BVH of rays. */
+/* Triangles that are collapsed by their indices stay so: moving vertices is no reason to build. Others that collapse
+ * stay in the BVH of rays. */
 static void collapsed_by_index_is_refitted(void **state) {
   random_state random = harness_seeded("collapsed_by_index_is_refitted");
   (void)state;
@@ -362,8 +362,8 @@ static void collapsed_by_index_is_refitted(void **state) {
   }
 }
 
-/* A triangle that was dropped when its BVH was built has a place in neither. That it is no more, but cannot be hit
- * either, is a reason to build. */
+/* A triangle that was dropped when its BVH was built has a place in neither. If it is no longer dropped, but still
+ * cannot be hit, that is a reason to build. */
 static void what_was_dropped_may_come_back_collapsed(void **state) {
   random_state random = harness_seeded("what_was_dropped_may_come_back_collapsed");
   (void)state;

@@ -244,8 +244,8 @@ static slab_status fill_placed(slab_scene *scene, const void *user) {
   return fill(scene, &p->own);
 }
 
-/* Models are copied behind what a scene has of its own, and the instances' entries behind them: cuts go through both.
- * Packets go through triangles alone. */
+/* Models are copied behind the scene's own data, and the instances' entries behind them: cuts go through both. Packets
+ * go through triangles alone. */
 static slab_scene *placed_scene(slab_context *context, slab_tree tree, const shapes *s) {
   slab_scene *(*const made)(slab_context *, slab_tree, scene_filler *, const void *) =
       s->which == BVH_MIXED ? filled_scene : filled_alone;

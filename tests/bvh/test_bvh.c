@@ -236,7 +236,7 @@ static void unbounded_z_among_bounded(void **state) {
   check_unbounded_z(&random, false);
 }
 
-/* Every primitive is in one block, whose bounds nobody can ask for. */
+/* Every primitive is in one block. Nobody can query the bounds of blocks. */
 static void assert_all_there(const bvh *t, uint32_t count) {
   uint8_t *seen = calloc(count, 1);
   assert_non_null(seen);

@@ -11,7 +11,7 @@
 
 enum { PROPER = 250, TRIANGLES = 2 * PROPER, RAYS = 500, STEPS = 3 };
 
-/* Proper triangles have even numbers; the corners of the others make them what the test is about. */
+/* Proper triangles have even numbers. The others get the corners that the test is about. */
 typedef struct soup {
   float corner[3 * TRIANGLES][3];
   uint32_t index[3 * TRIANGLES];
@@ -237,7 +237,8 @@ static void swap_collapsed(soup *to, const soup *from) {
     memcpy(to->corner[3 * i], from->corner[3 * (i + 1)], sizeof to->corner[0] * 3);
 }
 
-/* What was left out stays out as long as it is collapsed, whatever else moves; and what collapses later may stay in. */
+/* A triangle that was left out stays out as long as it is collapsed, whatever else moves. One that collapses later may
+ * stay in. */
 static void refits_know_what_was_left_out(void **state) {
   random_state random = harness_seeded("refits_know_what_was_left_out");
   soup *s = harness_space(sizeof *s), *open = harness_space(sizeof *s);
@@ -248,7 +249,7 @@ static void refits_know_what_was_left_out(void **state) {
     ways_scenes scenes = ways_made(*state, fill_soup, s);
     for (int step = 0; step < STEPS; step++) {
       for (uint32_t i = 0; i < 3 * TRIANGLES; i++)
-        for (int k = 0; k < 3; k++) s->corner[i][k] *= 1.01f; /* what was alike stays so */
+        for (int k = 0; k < 3; k++) s->corner[i][k] *= 1.01f; /* equal corners stay equal */
       update_all(&scenes, s, true);
       aim(&random, s, rays);
       assert_int_equal(odd_hits(&scenes, rays, SLAB_EDGES_HALF_OPEN), 0);

@@ -1,4 +1,4 @@
-/* What pieces learn from those before them. */
+/* Pieces learn from the pieces before them. */
 #include "native/learn.h"
 
 #include "harness.h"

@@ -118,7 +118,7 @@ static void assert_shapes_as_anew(const scene_of_kind *s, random_state *random) 
   slab_scene_destroy(anew);
 }
 
-/* ---- what a refit of all writes ---- */
+/* ---- a refit of all ---- */
 
 static void assert_floats_equal(const void *a, const void *b, size_t bytes) {
   const float *x = a, *y = b;
@@ -287,7 +287,7 @@ static void what_is_read_stays(void **state) {
 
 /* ---- mending ---- */
 
-/* Each far move stretches what is above it: without mending the tenth would have made a build due. */
+/* Each far move stretches the nodes above it: without mending the tenth would have made a build due. */
 static void trees_are_mended(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
@@ -324,7 +324,7 @@ static void trees_are_built_where_mending_does_not_help(void **state) {
   end(&s);
 }
 
-/* Boxes that become infinite stand outside, and are built there; and back. */
+/* Boxes that become infinite are outside the BVH, after a build. Another build brings them back. */
 static void what_the_tree_does_not_hold_is_built(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);

@@ -200,7 +200,7 @@ static float largest_bound(const bvh_node *node, int children) {
   return largest;
 }
 
-/* Counts what a test said of a child. */
+/* Counts the result of a test of a child. */
 static void judge(const prepared_ray *ray, const bvh_node *node, int k, float limit, bool oblique, bool is_found,
                   ray_counts *counts) {
   float enter;

@@ -21,7 +21,7 @@ static const snapshot *committed(slab_scene *scene) { return atomic_load(&scene-
 
 static bool chooses(const device *d) { return d->backend->mixes && d->info.lane_width > 1; }
 
-/* What brute force does at most, of primitives of a kind. */
+/* The largest number of primitives of a kind that brute force tests. */
 static uint32_t most_of(const device *d, const char *name) {
   scene_geometry one;
   assert_int_equal(scene_build(name, 1, 1, &one), 0);
@@ -75,7 +75,7 @@ static void planes_need_no_bvh(void **state) {
   slab_context_destroy(context);
 }
 
-/* What is disabled takes no time, and a block of one primitive as long as a full one. */
+/* Disabled geometries take no time. A block of one primitive takes as long as a full one. */
 static void work_counts_blocks_of_what_is_there(void **state) {
   (void)state;
   slab_context *context = harness_context();
@@ -169,7 +169,7 @@ static void small_scenes_answer_as_brute_force(void **state) {
   slab_context_destroy(context);
 }
 
-/* Calls of few rays are cast both ways in turn, which no answer shows, and what they took is known after a refit. */
+/* Calls of few rays are cast both ways in turn, which no answer shows. Their times are known after a refit. */
 static void few_rays_learn_for_the_next_refit_too(void **state) {
   (void)state;
   enum { FEW = 3, CALLS = RAYS / FEW };

@@ -28,7 +28,7 @@ static slab_scene *one_deeper(slab_context *context, slab_scene *model, uint32_t
   return scene;
 }
 
-/* Each depth adds its own part to what the models need. Rounded up on each, four depths would need twice as much. */
+/* Each depth adds its own part to the models' need. Rounded up on each, four depths would need twice as much. */
 static void assert_stacks(slab_layout layout, uint32_t a_node, uint32_t of_instances) {
   slab_context *context = NULL;
   slab_scene *scene = NULL;

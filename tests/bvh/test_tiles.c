@@ -12,7 +12,7 @@ typedef struct numbered {
   uint32_t number[8];
 } numbered;
 
-/* What the runs of a piece have: places in the rows' order, where they have one. */
+/* The expected runs of a piece: rays in the rows' order, where the rows have one. */
 typedef struct runs {
   const tiling *t;
   const numbered *own;
@@ -33,8 +33,8 @@ static void assert_runs(const tiling *t, const tile_span *span, const numbered *
   assert_true(r.own == own + tile_span_rays(span));
 }
 
-/* Each ray is in one piece, at one place, and pieces follow each other in casting order. What is gathered is what the
- * tile's rows have, and goes back to its place. */
+/* Each ray is in one piece, at one place, and pieces follow each other in casting order. The gathered values are those
+ * of the tile's rows, and go back to their places. */
 static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
   static numbered own[MOST];
   tiling t;

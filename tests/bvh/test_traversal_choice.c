@@ -1,4 +1,4 @@
-/* The choice of the traversal, on a simulated device where a ray takes as long as the test says. */
+/* The choice of the traversal, on a simulated device where the test sets the time of a ray. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -239,7 +239,7 @@ static void cameras_of_small_scenes_begin_in_packets(void **state) {
   free(rays);
 }
 
-/* Other rays in the same order: what was learned of the first does not hold on for a cast. */
+/* Other rays in the same order: the choice learned from the first changes within a cast. */
 static void samples_of_other_rays_are_forgotten(void **state) {
   (void)state;
   slab_ray *rays = rays_of(LIGHT);
@@ -254,7 +254,8 @@ static void samples_of_other_rays_are_forgotten(void **state) {
   free(rays);
 }
 
-/* What takes 3.3 times as long gets pieces in one of eight chunks, what takes 1.7 times as long as many in each. */
+/* A traversal that takes 3.3 times as long gets pieces in one of eight chunks. One that takes 1.7 times as long gets as
+ * many in each. */
 static void samples_of_what_is_lost_are_rare(void **state) {
   (void)state;
   slab_ray *rays = rays_of(LIGHT);
@@ -357,7 +358,7 @@ static void few_rays_are_cast_by_what_was_faster(void **state) {
   }
 }
 
-/* A thread that was disturbed for a second says little. */
+/* The time of a thread that was disturbed for a second counts little. */
 static void one_slow_call_of_few_rays_does_not_decide(void **state) {
   (void)state;
   few_choice f = {.tree.calls = 0};

@@ -1,4 +1,4 @@
-/* What a caller of slabcast_cuda.h provides: a context that is current, streams and device memory, on the stand-in. */
+/* The caller's part of slabcast_cuda.h: a context that is current, streams and device memory, on the stand-in. */
 #ifndef CUDA_CALLER_H
 #define CUDA_CALLER_H
 
@@ -25,9 +25,9 @@ void caller_end(const caller *);
 CUdeviceptr caller_upload(const caller *, const void *bytes, size_t size);
 static inline void *caller_pointer(CUdeviceptr at) { return (void *)(uintptr_t)at; }
 
-/* Makes each call of the interface that `job` makes fail once, until a job has no more, with want of memory and another
- * code by turns, and then without. A job says what became of it; a failure has a message. Returns the calls; *told:
- * failures that were told. */
+/* Runs `job` once for each of its calls of the interface that can fail, which then fails, and once without a failure.
+ * Failures are by turns a lack of memory and another code. `job` returns its status; a failure must leave a message.
+ * Returns the number of failed calls. *told: the number of jobs that reported one. */
 unsigned caller_strike(slab_status (*job)(void *user), void *user, unsigned *told);
 
 #endif

@@ -1,5 +1,5 @@
-/* CUDA C++ as a compiler of C++ for this processor reads it: what kernels of tests and slabcast_device.h use. A kernel
- * becomes a function that the stand-in calls once a thread (STANDIN_KERNEL, which tests/cuda/nvrtc.c adds). */
+/* The part of CUDA C++ that kernels of tests and slabcast_device.h use, for a compiler of C++ for this processor. A
+ * kernel becomes a function that the stand-in calls once per thread (STANDIN_KERNEL, which tests/cuda/nvrtc.c adds). */
 #ifndef HOST_CUDA_H
 #define HOST_CUDA_H
 

@@ -1,5 +1,5 @@
-/* A libnvrtc.so.12 without CUDA: it compiles CUDA C++ for this processor (host_cuda.h). What it calls machine code is a
- * library after a line that tells its size; the stand-in of libcuda loads it.
+/* A libnvrtc.so.12 without CUDA: it compiles CUDA C++ for this processor (host_cuda.h). Its machine code is a library
+ * after a line with the size; the stand-in of libcuda loads it.
  *
  * A call with an invalid handle ends the process with a line that says so. So does a compile without --fmad=false or
  * with an architecture that it does not have.

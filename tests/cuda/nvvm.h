@@ -1,5 +1,5 @@
-/* nvvm's intrinsics that kernels/lanes/ptx.h calls, as a processor has them: tests/cuda/standin.c tells the work-item.
- */
+/* nvvm's intrinsics that kernels/lanes/ptx.h calls, as a processor has them: tests/cuda/standin.c gives the number of
+ * the work-item. */
 #ifndef NVVM_H
 #define NVVM_H
 

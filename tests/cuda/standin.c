@@ -1,11 +1,12 @@
 /* A libcuda.so.1 without a card. Its kernels are those of slabcast-cuda, of the same text and the same dialect
  * (kernels/lanes/ptx.h), compiled for this processor. It knows a module by the first line of its PTX. Kernels of the
- * user's are in libraries that the stand-in of NVRTC makes (nvrtc.c); what NVRTC itself makes is kept, and not run.
+ * user's are in libraries that the stand-in of NVRTC makes (nvrtc.c); the output of NVRTC itself is kept, and not run.
  *
  * It holds callers to the interface; a violation ends the process with a line that says so. Violations: a context that
- * is not current, a released handle, bytes outside of an allocation, parameters that the PTX does not declare, a group
- * that a kernel does not allow, and calls before cuInit. In a process that was forked after it all calls but cuInit
- * are violations, and cuInit fails. Objects that are not released by the end are reported, and the exit code is 1.
+ * is not current, a released handle, bytes outside of an allocation, and parameters that the PTX does not declare. So
+ * are a group that a kernel does not allow, and calls before cuInit. In a process that was forked after it all calls
+ * but cuInit are violations, and cuInit fails. Objects that are not released by the end are reported, and the exit code
+ * is 1.
  *
  *   SLAB_CUDA_CARDS=N     cards; default 1. CUDA_VISIBLE_DEVICES chooses among them
  *   SLAB_CUDA_MEMORY=B    bytes of a card; default 1 GiB
@@ -53,7 +54,7 @@ static unsigned long number(const char *variable, unsigned long otherwise) {
   return text == NULL || *text == 0 ? otherwise : strtoul(text, NULL, 10);
 }
 
-/* ---- what is there ---- */
+/* ---- state ---- */
 
 struct CUctx_st {
   CUdevice card;
@@ -106,7 +107,7 @@ static CUstream streams;
 static unsigned live_events, live_modules;
 static uint64_t chance;
 
-/* ---- failing, and what is left ---- */
+/* ---- failures, and a report of objects that are left ---- */
 
 static unsigned long calls, fails_at, fails_from;
 static CUresult fails_with;
@@ -161,7 +162,7 @@ static CUcontext here(const char *call) {
   return current[depth - 1];
 }
 
-/* A file tells how many calls there were, for sweeps. */
+/* A file gets the number of calls, for sweeps. */
 __attribute__((destructor)) static void tell_left(void) {
   if (atomic_load(&process) != getpid()) return;
   const char *file = getenv("SLAB_CUDA_CALLS");
@@ -415,8 +416,8 @@ typedef struct user_kernel {
 
 struct CUmod_st {
   void *own;         /* a library of the user's kernels; else NULL */
-  const char *code;  /* what NVIDIA's own compiler has made of them, which nothing here runs; else NULL */
-  size_t code_bytes; /* names of its sections tell its kernels */
+  const char *code;  /* the output of NVIDIA's own compiler, which nothing here runs; else NULL */
+  size_t code_bytes; /* names of its sections have its kernels' names */
   char program[64];
   const char *text;
   size_t length;
@@ -448,8 +449,8 @@ static void read_parameters(const char *entry, CUfunction f) {
   }
 }
 
-/* A library that lies in memory, after a line that tells its size. The loader knows libraries by the names of their
- * files, so each has a file of its own. */
+/* A library that lies in memory, after a line with its size. The loader knows libraries by the names of their files, so
+ * each has a file of its own. */
 static void *open_own(const char *image) {
   const char *folder = getenv("TMPDIR");
   char path[512];
@@ -590,7 +591,7 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t n, size_t *offset, size_
   BEGIN;
   if (n >= (size_t)function->count) return end(CUDA_ERROR_INVALID_VALUE);
   *size = function->sizes[n];
-  *offset = 0; /* which nobody asks here */
+  *offset = 0; /* which nobody uses here */
   return end(CUDA_SUCCESS);
 }
 
@@ -615,7 +616,7 @@ static CUresult allocate(void **bytes, size_t size, bool is_pinned) {
 }
 
 static void deallocate(void *bytes, bool is_pinned) {
-  run_all(); /* both wait for what is in flight */
+  run_all(); /* both wait for commands in flight */
   for (CUstream s = streams; s != NULL; s = s->next)
     if (s->first != NULL) die("a release of memory waits for ever");
   for (block **at = &blocks; *at != NULL; at = &(*at)->next) {
@@ -708,7 +709,7 @@ static void check(CUdeviceptr at, size_t size) {
   if (block_of((void *)(uintptr_t)at, size, false) == NULL) die("%zu bytes that are not all of an allocation", size);
 }
 
-/* Which context memory is of cannot be asked: that of a pool has none. */
+/* The context of memory cannot be queried: memory of a pool has none. */
 CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr at) {
   BEGIN;
   const void *const byte = (void *)(uintptr_t)at;
@@ -957,7 +958,7 @@ uint64_t standin_registered(void) {
   return was;
 }
 
-/* No copy begins or ends within pinned memory alone: what follows it has other ways to the card. */
+/* A copy is in pinned memory as a whole or not at all. Memory after it has other ways to the card. */
 static bool is_copied(const void *host, size_t size) {
   for (const block *b = blocks; host != NULL && b != NULL; b = b->next) {
     if (!b->is_pinned || !overlap(b, host, size)) continue;
@@ -1158,7 +1159,7 @@ CUresult cuEventQuery(CUevent event) {
   return end(event->waiting == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
-/* What waits for it goes on all the same: it runs first. */
+/* Commands that wait for it go on all the same: its records run first. */
 CUresult cuEventDestroy(CUevent event) {
   take(__func__);
   while (event->waiting > 0 && run_some()) {

@@ -1,4 +1,5 @@
-/* What tests ask of the stand-in: NVIDIA's interface as the library calls it, what callers call besides, and more. */
+/* The stand-in's functions for tests: NVIDIA's interface as the library calls it, other functions of it that callers
+ * use, and controls of the stand-in. */
 #ifndef CUDA_STANDIN_H
 #define CUDA_STANDIN_H
 
@@ -26,7 +27,7 @@ STANDIN CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent t
 STANDIN int standin_fail(unsigned long later, CUresult code);
 /* A stream that is held runs nothing: a call that waits for it ends the process. */
 STANDIN void standin_hold(CUstream, int held);
-/* Bytes copied from and to memory that is registered, since it was asked last. */
+/* Bytes copied from and to memory that is registered, since the last call. */
 STANDIN uint64_t standin_registered(void);
 /* Bytes of each card from now on; 0: as the environment says. */
 STANDIN void standin_memory(size_t bytes);

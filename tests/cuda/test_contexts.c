@@ -90,7 +90,7 @@ static void draw_rays(random_state *random, slab_ray rays[N]) {
   }
 }
 
-/* What has to come out, from host arrays. */
+/* The right answers, from host arrays. */
 static void find_answers(const slab_sphere *spheres, const slab_ray *rays, slab_hit want[N]) {
   slab_context *context = harness_context();
   slab_scene *scene = harness_scene(context);
@@ -104,7 +104,7 @@ static void find_answers(const slab_sphere *spheres, const slab_ray *rays, slab_
   slab_context_destroy(context);
 }
 
-/* What a user casts, and what has to come out once the spheres have moved. */
+/* A user's spheres and rays, and the right answers once the spheres have moved. */
 typedef struct task {
   slab_sphere spheres[SHAPES], moved[SHAPES];
   slab_ray rays[N];
@@ -118,7 +118,7 @@ static void draw_task(random_state *random, task *t) {
   find_answers(t->moved, t->rays, t->want);
 }
 
-/* What of it lies on the card. */
+/* The part of a task that lies on the card. */
 typedef struct task_there {
   CUdeviceptr rays, moved, hits;
 } task_there;
@@ -149,7 +149,7 @@ static void assert_current(CUcontext context) {
   assert_ptr_equal(current, context);
 }
 
-/* Whatever is called, and whichever fails, the context that was current is so after it. */
+/* The context that was current is so after every call, also after one that fails. */
 static void the_callers_other_context_stays_current(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
@@ -260,8 +260,8 @@ static void several_contexts_at_once_are_independent(void **state) {
 
 /* ---- memory that runs out ---- */
 
-/* A card of any size between too little and enough: each call that wants more says so, and what is made with space
- * again is right. */
+/* A card of any size between too little and enough: each call that needs more reports it, and answers are right once
+ * there is space again. */
 static void memory_that_runs_out_is_told(void **state) {
   enum { CARDS = 60, MOST = 80000 };
   (void)state;

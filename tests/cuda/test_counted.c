@@ -1,5 +1,5 @@
-/* slab_cuda_batch.counted on the stand-in: a number in device memory, which an earlier command of the stream writes,
- * says how many rays a cast has. Each result is that of a cast of slabcast.h with so many rays, and nothing else is
+/* slab_cuda_batch.counted on the stand-in: a number in device memory, which an earlier command of the stream writes, is
+ * the number of rays of a cast. Each result is that of a cast of slabcast.h with so many rays, and nothing else is
  * written. */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static int teardown(void **state) {
   return 0;
 }
 
-/* A batch of N rays, the memory that it writes, and what is there afterwards. */
+/* A batch of N rays, the memory that it writes, and the contents expected afterwards. */
 typedef struct job {
   slab_cuda_batch batch;
   CUdeviceptr rays, results, offsets, invalid;
@@ -79,7 +79,7 @@ static CUdeviceptr filled(const bench *c, size_t size) {
   return at;
 }
 
-/* What the first n rays give, before bytes that nobody writes. Of SLAB_ALL the offsets beyond are nonsense. */
+/* The results of the first n rays, before bytes that nobody writes. Of SLAB_ALL the offsets beyond are nonsense. */
 static void expect(const bench *c, job *j, int place, const slab_ray *rays, size_t n) {
   const slab_query query = j->batch.query;
   const slab_cast_options options = {.invalid = &j->wants_invalid};
@@ -158,7 +158,7 @@ static void each_query_casts_as_many_rays_as_a_stream_says(void **state) {
     }
 }
 
-/* Two numbers at one address, one after the other: each cast has the one that stands there when it runs. */
+/* Two numbers at one address, one after the other: each cast has the one that is there when it runs. */
 static void a_number_is_read_when_its_cast_runs(void **state) {
   const bench *c = *state;
   static const uint32_t numbers[] = {17, 480};

@@ -1,5 +1,5 @@
 /* slabcast_cuda.h on the stand-in: the caller's context, streams and memory give the bits of slabcast.h, nothing is
- * waited for, and what is wrong is refused by name. */
+ * waited for, and errors are refused by name. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static int teardown(void **state) {
   return 0;
 }
 
-/* Enqueues a query of one result a ray, and compares with the call of slabcast.h. */
+/* Enqueues a query of one result per ray, and compares with the call of slabcast.h. */
 static void ask(const bench *c, slab_query query, const slab_cast_options *options, CUstream stream) {
   const size_t size = N * slab_result_size(query);
   uint64_t invalid = 0;
@@ -237,7 +237,7 @@ typedef struct job {
   slab_cuda_batch batch;
 } job;
 
-/* What a program does that has rays on the card: makes a context and a scene, casts, and takes all down. */
+/* The work of a program that has rays on the card: it makes a context and a scene, casts, and takes all down. */
 static slab_status whole_job(void *user) {
   static const slab_box box = {.lower = {-1, -1, -1}, .upper = {1, 1, 1}};
   const job *j = user;
@@ -256,8 +256,8 @@ static slab_status whole_job(void *user) {
   return status;
 }
 
-/* Each call of the interface that slab_context_create_cuda(, slab_enqueue_cuda( and what stands between them make fails
- * once. The stand-in tells at the end what was not released. */
+/* Each call of the interface fails once that slab_context_create_cuda(, slab_enqueue_cuda( or a call between them
+ * makes. At the end the stand-in reports objects that were not released. */
 static void each_call_that_fails_is_told(void **state) {
   const bench *c = *state;
   const CUdeviceptr rays = caller_upload(&c->caller, c->rays, N * sizeof *c->rays),

@@ -52,7 +52,7 @@ static int end(void **state) {
   return 0;
 }
 
-/* ---- what is registered of an array ---- */
+/* ---- registrations of an array ---- */
 
 typedef enum kind { NOTHING, ALL, MORE, BEGIN, REST, INSIDE, PIECES, KINDS } kind;
 

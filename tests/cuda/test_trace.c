@@ -146,7 +146,7 @@ static void a_walk_is_what_all_lists(void **state) {
   }
 }
 
-/* ---- what a kernel is bound to ---- */
+/* ---- bindings of a kernel ---- */
 
 static slab_scene *boxes_of(slab_context *slab, uint32_t n) {
   slab_scene *scene = NULL;
@@ -275,7 +275,7 @@ static void a_failing_call_is_told_and_loses_nothing(void **state) {
   const unsigned calls = caller_strike(strike, *state, &told);
   assert_true(calls >= 2);
   assert_int_equal(told, calls);
-  /* Those of the compiler: its stand-in counts from the begin of the process. */
+  /* Calls of the compiler: its stand-in counts from the begin of the process. */
   assert_int_equal(setenv("SLAB_NVRTC_STRIKE", "1", 1), 0);
   unsigned failures = 0;
   for (slab_status status = SLAB_OUT_OF_MEMORY; status != SLAB_OK; failures += status != SLAB_OK) {

@@ -115,7 +115,7 @@ static void draw_shapes(random_state *random, const adversarial *points, slab_sh
   }
 }
 
-/* Both scenes get a geometry of each kind, which drops what is refused. */
+/* Both scenes get a geometry of each kind, which drops refused primitives. */
 static void add_each_kind(const pair *p, random_state *random, const adversarial *points) {
   const slab_geometry_options drop = {.skip_invalid = 1};
   shapes_of_kind shapes = {0};
@@ -233,7 +233,7 @@ static void meshes_are_refitted_on_the_card(void **state) {
     assert_same_trees(&p, true);
     assert_same_answers(&p, rays);
   }
-  draw_vertices(&random, &m); /* what the host alone has moved, it refits alone */
+  draw_vertices(&random, &m); /* vertices that the host alone moves, it refits alone */
   move_mesh(&p, &m.list[0], 0, false, p.streams[0]);
   assert_ok(slab_scene_update_mesh(p.there, 1, &m.list[1]));
   assert_ok(slab_scene_update_mesh(p.here, 1, &m.list[1]));
@@ -340,7 +340,7 @@ static void instances_of_many_geometries_move_as_from_host_arrays(void **state) 
   pair_end(&p);
 }
 
-/* ---- what is waited for ---- */
+/* ---- waits ---- */
 
 /* The stream of the library's own calls is held: an update that waited for it would never end. */
 static void no_other_stream_is_waited_for(void **state) {
@@ -484,17 +484,17 @@ static void frames_wait_for_casts_in_flight(void **state) {
   pair_end(&p);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
-/* Each is refused by this part of its message, and the scene answers what it did. */
+/* Each is refused by this part of its message, and the scene answers as before. */
 static void refused(const pair *p, slab_status status, const char *part) {
   assert_status(status, SLAB_INVALID_ARGUMENT);
   assert_mentions(part);
   assert_ok(slab_scene_commit(p->there, NULL));
 }
 
-/* Of every kind: no array, one that is not aligned, is the host's, is too short; a geometry of another count, of
- * another kind, that is none; a stream of another context. */
+/* Of every kind: no array, or one that is not aligned, is the host's or is too short. A geometry of another count, of
+ * another kind, or none. A stream of another context. */
 static void what_is_wrong_is_refused_by_name(void **state) {
   (void)state;
   const pair p = pair_begin();

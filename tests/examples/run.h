@@ -9,8 +9,8 @@
 
 #include "harness.h"
 
-/* Runs main with these arguments, the first of which is the name; it has to return `status`. What it printed is the
- * text of the stream, which the caller closes. */
+/* Runs main with these arguments, the first of which is the name; it has to return `status`. The stream has the text
+ * that it printed; the caller closes it. */
 static inline FILE *run_example(int (*main)(int, char **), int status, char **arguments) {
   FILE *printed = tmpfile();
   int n = 0;

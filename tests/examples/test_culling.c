@@ -6,7 +6,7 @@
 
 enum { SIDE = 20, BOXES = SIDE * SIDE, WIDTH = 96, HEIGHT = 54 };
 
-/* Where a ray enters a box; infinity where it does not, with `slack` it does so where it nearly misses. */
+/* Where a ray enters a box; infinity where it does not. With `slack` it enters where it nearly misses. */
 static double enters(const slab_box *box, const slab_ray *ray, double slack) {
   double enter = 0, leave = INFINITY;
   for (int k = 0; k < 3; k++) {

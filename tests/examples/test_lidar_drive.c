@@ -99,7 +99,7 @@ static void points_lie_on_what_is_first_from_where_the_car_is(void **state) {
   unlink(path);
 }
 
-/* A wall that stands elsewhere is noticed. */
+/* A wall that is elsewhere is noticed. */
 static void ranges_that_are_wrong_are_told(void **state) {
   (void)state;
   slab_short_hit hits[BEAMS] = {[LEVEL] = {.t = 94}, [DOWN] = {.t = (float)HAND_GROUND}};

@@ -1,4 +1,4 @@
-/* examples/picking.c: what it picks and paints is what slabs in double, box by box, say. */
+/* examples/picking.c: it picks and paints as slabs in double do, box by box. */
 #include "run.h"
 #define main picking_main
 #include "../../examples/picking.c" /* NOLINT(bugprone-suspicious-include) */

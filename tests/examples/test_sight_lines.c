@@ -1,4 +1,5 @@
-/* examples/sight_lines.c: the mast that each place is told to see first, against triangles one by one in double. */
+/* examples/sight_lines.c: the mast that each place sees first by the example, against triangles one by one in
+ * double. */
 #include "run.h"
 #define main sight_lines_main
 #include "../../examples/sight_lines.c" /* NOLINT(bugprone-suspicious-include) */
@@ -10,7 +11,7 @@ typedef enum sight { OPEN, HIDDEN, UNSURE } sight;
 static double cross_z(const double a[3], const double b[3]) { return a[0] * b[1] - a[1] * b[0]; }
 
 /* Whether ground hides `eyes` from `top`: where their line, seen from above, passes over a triangle, its height over
- * the triangle's plane at both ends of that part says it. Exact but for rounding: less than 1 mm is unsure. */
+ * the triangle's plane at both ends of that part decides. Exact but for rounding: less than 1 mm is unsure. */
 static sight sight_of(const float *vertices, const uint32_t *indices, const double top[3], const double eyes[3]) {
   double least = INFINITY;
   for (uint32_t i = 0; i < TRIANGLES; i++) {
@@ -41,7 +42,7 @@ static sight sight_of(const float *vertices, const uint32_t *indices, const doub
   return least > 1e-3 ? OPEN : least < -1e-3 ? HIDDEN : UNSURE;
 }
 
-/* What mast and place, vertices both, see of each other. */
+/* Whether mast and place, vertices both, see each other. */
 static sight between(const float *vertices, const uint32_t *indices, uint32_t mast, uint32_t place) {
   const float *a = vertices + 3 * (size_t)mast, *b = vertices + 3 * (size_t)place;
   return sight_of(vertices, indices, (double[]){a[0], a[1], a[2] + MAST}, (double[]){b[0], b[1], b[2] + EYES});

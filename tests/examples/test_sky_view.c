@@ -17,7 +17,7 @@ static double inside(const slab_box *box, const double from[3], const float *alo
   return leave - enter;
 }
 
-/* What the map has to be at a place; NaN where a ray nearly touches a house. */
+/* The right value of the map at a place; NaN where a ray nearly touches a house. */
 static double expected(const slab_box *boxes, uint32_t count, const double from[3], const float *directions) {
   uint32_t open = 0;
   for (uint32_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Every call of slabcast.h, as an action that a fault can hit. Those of slabcast_cl.h are in actions_cl.c. */
+/* Every call of slabcast.h, as an action that a fault can hit. The calls of slabcast_cl.h are in actions_cl.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -624,7 +624,7 @@ static slab_status run_points(world *w) {
   return slab_closest_points(w->scene, points, n, (void *)to->results, &options);
 }
 
-/* What nobody has asked for: all of it differs. */
+/* Distances that come from no query: all of them differ. */
 static slab_status run_check_points(world *w) {
   static const float distances[CHECKED];
   return slab_check_points(w->scene, SLAB_CLOSEST_DISTANCES, (const float *)(const void *)w->rays, CHECKED, distances,

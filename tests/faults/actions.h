@@ -1,4 +1,4 @@
-/* What the tables of actions share. */
+/* The shared part of the tables of actions. */
 #ifndef FAULTS_ACTIONS_H
 #define FAULTS_ACTIONS_H
 

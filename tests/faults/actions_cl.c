@@ -28,8 +28,8 @@ static void fill_span(const world *w, size_t at, const void *from, size_t bytes)
   assert_cl(clEnqueueWriteBuffer(w->queue, w->buffer, CL_TRUE, at, bytes, from, 0, NULL, NULL));
 }
 
-/* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, what they have of their own, and from
- * RESULTS_AT on the results. */
+/* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, their own masks, hits to begin after, and
+ * from RESULTS_AT on the results. */
 static void begin_batch(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree};
   begin_opencl(w);
@@ -183,7 +183,7 @@ static bool tells_late(world *w) {
   return code != CL_SUCCESS;
 }
 
-/* A kernel of the caller's that traces no ray: what is built is small, and is bound like any. */
+/* A kernel of the caller's that traces no ray: the program is small, and is bound like any. */
 static slab_status run_program_create(world *w) {
   static const char text[] = "#include <slabcast_device.h>\nkernel void own(SLAB_SCENE_PARAMETERS) {}\n";
   const slab_status status = slab_program_create(w->scene, text, NULL, 1u << SLAB_ANY, &w->program);

@@ -11,7 +11,7 @@ fail_report memory_disarm(void);
 /* Blocks of memory that our objects hold now. */
 long long memory_live(void);
 
-/* The same for pthread_create. Whatever fails counts as spared: the pool's callers work alone. */
+/* The same for pthread_create. Every failure counts as spared, because the pool's callers then work alone. */
 void threads_arm(unsigned nth, fail_mode mode, int code);
 fail_report threads_disarm(void);
 

@@ -52,7 +52,7 @@ static const char *const mode_names[] = {"once", "and that function from then on
 
 static char point[256]; /* for the signal handler, which takes no user pointer */
 
-#ifdef _WIN32 /* what hangs is ended by ctest, and cmocka tells of crashes */
+#ifdef _WIN32 /* ctest ends a hang, and cmocka reports crashes */
 static void watch(unsigned seconds) { (void)seconds; }
 static void catch_signals(void) {}
 #else

@@ -39,7 +39,7 @@ typedef struct setting {
   int again; /* the scene was changed and committed before */
   int copy;  /* option of the context */
   slab_traversal traversal;
-  int whole;           /* the rays are not cut into launches: the few that they are go their own way */
+  int whole;           /* the rays are not cut into launches, so few rays go their own way */
   uint32_t boxes;      /* number of boxes if not 0: more of them, so that the BVH's arrays are large */
   int queue;           /* for slab_context_create_cl: WITHOUT_QUEUE, ... */
   int empty;           /* no rays */
@@ -66,7 +66,7 @@ struct action {
 
 extern const action actions[];
 extern const size_t action_count;
-/* Those of slabcast_cl.h, or that probe an OpenCL device: the processor has neither. */
+/* The actions of slabcast_cl.h, and those that probe an OpenCL device. The processor has neither. */
 extern const action actions_cl[];
 extern const size_t action_cl_count;
 

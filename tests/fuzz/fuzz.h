@@ -27,7 +27,7 @@ const char *fuzz_file(const uint8_t *data, size_t size);
 enum { FUZZ_PIPE_MAX = 65536 };
 const char *fuzz_pipe(const uint8_t *data, size_t size);
 
-/* The number of complaints. Those of the program's readers are counted instead of printed. */
+/* The number of complaints. Complaints of the program's readers are counted instead of printed. */
 unsigned fuzz_complaints(void);
 
 #endif

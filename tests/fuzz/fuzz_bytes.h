@@ -28,7 +28,7 @@ slab_scene *fuzz_copy(long *done, slab_context *, const slab_scene *);
 /* Answers must be the CPU reference's, and must not be wrong by the oracle. */
 void fuzz_judge(slab_scene *, slab_query, const slab_ray *, const answers *, const slab_cast_options *);
 
-/* What rays have of their own. */
+/* The rays' own masks, and hits to begin after. */
 enum { FUZZ_OWN_RAYS = 11 };
 typedef struct fuzz_own {
   uint32_t masks[FUZZ_OWN_RAYS];
@@ -40,9 +40,9 @@ typedef struct fuzz_own {
  * together with the other options. */
 bool fuzz_own_read(fuzz_bytes *, fuzz_own *, slab_scene *, slab_query, const slab_ray *, size_t n, slab_cast_options *);
 
-/* Asks the scene how far the rays' origins are, by every query of points; up to FUZZ_OWN_RAYS rays. t_max is a radius
- * of each, where it is one. Answers must be the reference's, and those of the twin, and must not be wrong by the
- * oracle, unless it is not to judge. Scenes with instances that the queries refuse must say so, both of them. */
+/* Runs every query of points on the scene, at the origins of up to FUZZ_OWN_RAYS rays. t_max is a radius of each, where
+ * it is one. Answers must be the reference's, and those of the twin, and must not be wrong by the oracle, unless it is
+ * not to judge. Scenes with instances that the queries refuse must say so, both of them. */
 void fuzz_points(slab_scene *, slab_scene *twin, const slab_ray *, size_t n, uint32_t mask, bool judged);
 
 /* One of a few contexts, whatever the number. They are kept for all inputs, because opening a device and building

@@ -18,7 +18,7 @@ typedef struct player {
   slab_shape kinds[CALLS_MAX];
   uint32_t counts[CALLS_MAX], count; /* of geometries, which are not instances */
   uint32_t instances;                /* ids of these */
-  double base[3];                    /* what most coordinates are near */
+  double base[3];                    /* most coordinates are near it */
   bool committed, has_origin;
   long done; /* calls that returned SLAB_OK */
 } player;
@@ -110,7 +110,7 @@ static void set_origin(player *p) {
   const slab_status status = said(p, slab_scene_origin(p->scene, origin));
   if (!fits) claim(status == SLAB_INVALID_ARGUMENT);
   if (fits && p->has_origin) claim(status == SLAB_INVALID_STATE);
-  /* what waits may lie too far from it: instances alone are refused then */
+  /* waiting geometries may lie too far from it: instances alone are refused then */
   if (fits && !p->has_origin) claim(status == SLAB_OK || (p->instances > 0 && status == SLAB_INVALID_ARGUMENT));
   p->has_origin = p->has_origin || status == SLAB_OK;
 }
@@ -135,7 +135,7 @@ static void update(player *p) {
   if (p->count == 0) return;
   const uint32_t id = choice % p->count, n = p->counts[id];
   const shapes s = read_shapes(p, p->kinds[id], n);
-  claim(said(p, update_shapes(p, id, p->kinds[id], &s, n)) == SLAB_OK); /* what is refused is dropped */
+  claim(said(p, update_shapes(p, id, p->kinds[id], &s, n)) == SLAB_OK); /* refused shapes are dropped */
 }
 
 static void place(player *p) {
@@ -166,7 +166,8 @@ static void commit(player *p) {
 
 /* ---- casts ---- */
 
-/* An end of a range. What is near 0 is 0: of instances the oracle takes the last places of subnormal t for wrong. */
+/* An end of a range. A number near 0 becomes 0: the oracle takes the last places of subnormal t in instances for
+ * wrong. */
 static double read_end(player *p) {
   const double t = read_double(p, -1);
   return fabs(t) < 0x1p-60 ? 0.0 : t;

@@ -1,4 +1,5 @@
-/* glTF files, text or binary: read as a sound mesh, or refused with a reason. What they name is not there. */
+/* glTF files, text or binary: read as a sound mesh, or refused with a reason. The files that they name are not
+ * there. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

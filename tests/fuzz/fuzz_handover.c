@@ -41,7 +41,7 @@ static long receive(const uint8_t *stream, size_t size, mesh_data *mesh, char er
   return (long)mesh->triangle_count;
 }
 
-/* What the child sends, read from the pipe it sends it through. */
+/* The stream that the child sends, read from the pipe. */
 static size_t stream_of(const mesh_data *mesh, const char *message, uint8_t stream[STREAM_MAX]) {
   int ends[2];
   claim(pipe(ends) == 0);

@@ -1,6 +1,6 @@
-/* Sequences of calls on scenes that stand in each other. The bytes select scenes, calls and arguments, in any order,
- * valid or not. Each call must return the status that its place in the sequence requires. Each result must equal the
- * CPU reference's, must not be wrong by the oracle, and must be that of the scene packed and unpacked. */
+/* Sequences of calls on nested scenes. The bytes select scenes, calls and arguments, in any order, valid or not. Each
+ * call must return the status that its place in the sequence requires. Each result must equal the CPU reference's, must
+ * not be wrong by the oracle, and must be that of the scene packed and unpacked. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ typedef struct player {
   long done; /* calls that returned SLAB_OK */
 } player;
 
-/* ---- what is to be expected ---- */
+/* ---- expectations ---- */
 
 static slab_status said(player *p, slab_status status) { return fuzz_said(&p->done, status); }
 

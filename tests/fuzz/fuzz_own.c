@@ -1,6 +1,6 @@
-/* The reader of what each ray has of its own: masks and hits. The first byte of an input says which, the others are the
- * file, npy or text. For any bytes, reading the file to its end, in pieces, in shards and through a pipe must give the
- * same rows, or one complaint each. */
+/* The reader of each ray's own masks and hits. The first byte of an input says which, the others are the file, npy or
+ * text. For any bytes, reading the file to its end, in pieces, in shards and through a pipe must give the same rows, or
+ * one complaint each. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -47,7 +47,7 @@ static int is_rounded(double wide, float narrow) {
   return once == narrow || (isnan(once) && isnan(narrow)) || nextafterf(once, narrow) == narrow;
 }
 
-/* The same rays in double: as many, and what float rounds them to. Rays of segments have differences. */
+/* The same rays in double: as many, and those that float rounds them to. Rays of segments have differences. */
 static void read_in_double(const ray_options *options, uint64_t skipped, const slab_ray *rays, size_t count) {
   slab_ray64 ray;
   ray_source *source = NULL;

@@ -36,7 +36,7 @@ static void is_sound(const mesh_data *mesh) {
   claim(triangles == mesh->triangle_count && names == mesh->part_count);
 }
 
-/* Reads the file, and returns whether that went well. What fails says why. */
+/* Reads the file, and returns whether that went well. A failure must have a reason. */
 static bool read_mesh(mesh_reader *read, const mesh_file *file, mesh_options options, mesh_data *mesh) {
   mesh_builder *builder = mesh_builder_create(&options);
   claim(builder != NULL);

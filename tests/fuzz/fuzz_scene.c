@@ -1,10 +1,10 @@
-/* Sequences of calls of the scene API. The bytes select calls and arguments, in any order, valid or not. Each call
- * must return the status that its place in the sequence requires. Each result must equal the CPU reference's and must
- * not be wrong by the oracle. It must also equal that of a scene that was made anew from the state of the last commit.
- * Origins of rays that were cast are then points, of which the closest are asked.
+/* Sequences of calls of the scene API. The bytes select calls and arguments, in any order, valid or not. Each call must
+ * return the status that its place in the sequence requires. Each result must equal the CPU reference's and must not be
+ * wrong by the oracle. It must also equal that of a scene that was made anew from the state of the last commit. The
+ * origins of rays that were cast are then points for queries of the closest.
  *
  * FUZZ_MESHES: the sequences of another target, of meshes in compressed BVHs, of which most updates come from buffers
- * of the scene's OpenCL context. So the device refits. They do not ask the oracle, which knows nothing of that. */
+ * of the scene's OpenCL context. So the device refits. They do not use the oracle, which knows nothing of that. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -135,7 +135,7 @@ static void add(player *p, slab_shape kind) {
   }
 }
 
-/* What a mesh without indices is after an update: its vertices may be those of the indices that the geometry has. */
+/* A mesh without indices, after an update: its vertices may be those of the indices that the geometry has. */
 static void keep_indices(given *to, const given *from) {
   if (from->kind != SLAB_TRIANGLE || !to->soup || from->soup) return;
   memcpy(to->indices, from->indices, sizeof to->indices);
@@ -217,7 +217,7 @@ static void put_range(given *to, uint32_t first, const given *from, uint32_t n) 
     memcpy(values + (first + i) * own, from->shapes.values + i * floats, floats * sizeof *values);
 }
 
-/* A range of what a geometry has, in or out of its bounds. A vertex is never dropped. */
+/* Updates a range of a geometry, in or out of its bounds. A vertex is never dropped. */
 static void update_some(player *p) {
   const uint32_t id = fuzz_byte(&p->bytes) % (p->geometries + 1), first = fuzz_byte(&p->bytes) % (PRIMITIVES_MAX + 1);
   known *k = id < p->geometries ? &p->now[id] : NULL;
@@ -265,8 +265,8 @@ static void commit(player *p) {
   p->seen_geometries = p->geometries;
 }
 
-/* A scene of what the last commit saw, which nothing has changed. Void primitives stand for what
- * is not seen. */
+/* A new scene of the geometries that the last commit saw, without later changes. Void primitives stand for those that
+ * are not seen. */
 static slab_scene *made_anew(player *p) {
   const slab_build_options flat = {.tree = SLAB_TREE_FLAT};
   slab_scene *scene = NULL;

@@ -10,7 +10,7 @@
 
 enum { CALLS_MAX = 40, EACH_MAX = 4, BOXES_MAX = 3, RAYS = FUZZ_OWN_RAYS, WORLDS_MAX = 6 };
 
-/* What one call has added. */
+/* The geometry or the group that one call has added. */
 typedef struct member {
   uint32_t id, count, worlds[EACH_MAX]; /* of boxes one world */
   bool is_group, removed;

@@ -172,7 +172,7 @@ static void digits_decide_between_floats(void **state) {
 
 /* ---- a million --------------------------------------------------------------- */
 
-/* What was printed with enough digits is read again. */
+/* Numbers that were printed with enough digits are read again. */
 static void printed_numbers_come_back(void **state) {
   random_state random = harness_seeded("printed_numbers_come_back");
   char text[TEXT_MAX];

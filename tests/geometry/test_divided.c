@@ -1,9 +1,9 @@
 /* A square that is divided at random, and rays straight down on it and slanting through it: none is lost, and none is
  * counted twice. After the watertightness tests of the Vulkan conformance suite (VK-GL-CTS, ray_query and ray_tracing,
- * "nomiss" and "singlehit"), written anew from what they ask: 65,536 rays at 65,536 primitives.
+ * "nomiss" and "singlehit"), written anew from their conditions: 65,536 rays at 65,536 primitives.
  *
  * All corners are multiples of 2^-23 of the square's side, so which triangles and boxes hold a point is known by whole
- * numbers. What theirs asks at pixel centres, where few rays meet an edge, is asked here at every vertex and edge too,
+ * numbers. Theirs cast rays at pixel centres, where few rays meet an edge. Here rays go to every vertex and edge too,
  * and half of the vertices are pixel centres. */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct point {
   int32_t x, y;
 } point;
 
-/* Rays at points of the square, in the order in which the points stand. */
+/* Rays at points of the square, in the order of the points. */
 typedef struct aimed {
   point at[2 * MOST];
   slab_ray rays[2 * MOST];
@@ -181,7 +181,7 @@ static uint64_t wrong_hits(const answers *a, const square *s, const aimed *at) {
   return wrong;
 }
 
-/* The long version divides a square as often as theirs, and asks all rays. */
+/* The long version divides a square as often as theirs, and casts all rays. */
 static bool is_long(void) { return getenv("SLABCAST_TEST_RAYS") != NULL; }
 static uint32_t pieces(uint32_t most) { return is_long() || most < 4096 ? most : 4096; }
 static size_t rays_of(size_t all) { return is_long() || all < 4096 ? all : harness_rays(4096); }
@@ -258,7 +258,7 @@ static void ray_through_a_divided_square_goes_down_once_more_than_up(void **stat
   square *s = harness_space(sizeof *s);
   slab_ray *rays = harness_space(RAYS * sizeof *rays);
   uint64_t asked = 0, wrong = 0;
-  /* a tenth of what the proof asks: three casts each, through needles upon needles */
+  /* a tenth of the proof's rays: three casts each, through needles upon needles */
   for (uint32_t round = 0, rounds = ways_rounds(20 * RAYS); round < rounds; round++)
     for (int k = 1; k < DIVISIONS; k++) {
       division d = divisions[k];
@@ -330,7 +330,7 @@ static slab_status fill_cover(slab_scene *scene, const void *user) {
   return slab_scene_add_boxes(scene, c->boxes, c->count, NULL, NULL);
 }
 
-/* Theirs asks for one hit or more. How many boxes hold each point is known, faces, edges and corners included. */
+/* Theirs require one hit or more. How many boxes hold each point is known, faces, edges and corners included. */
 static void ray_down_on_divided_boxes_hits_all_that_hold_it(void **state) {
   random_state random = harness_seeded("ray_down_on_divided_boxes_hits_all_that_hold_it");
   cover *c = harness_space(sizeof *c);

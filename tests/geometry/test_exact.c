@@ -106,7 +106,7 @@ static void products_and_sums_round_once(void **state) {
     const int32_t c = (int32_t)(more & 0xffffff) - 0x800000;
     const int shift = (int)((more >> 24) % 37), exponent = (int)(more >> 40 & 127) - 100;
     assert_fused(a, b, c, shift, exponent);
-    /* halfway between two floats, but for what is little */
+    /* halfway between two floats, but for a little */
     assert_fused(0x1001 << (bits >> 48 & 7), 0x1001, c >> (bits >> 52 & 31), shift % 8, exponent);
     assert_fused(a >> 12, b >> 12, c >> (bits >> 52 & 31), shift % 8, -120 - exponent / 4); /* subnormal */
   }

@@ -76,7 +76,7 @@ static void check_slabs(const told *t, const char *const parts[3], const char *w
   assert_true((value(t, whole, "overlaps") == 1.0f) == overlaps);
 }
 
-/* The signs of a triangle's edges, as the notes say that they follow. */
+/* Checks that the signs of a triangle's edges follow as the notes say. */
 static void check_edges(const told *t, bool closed) {
   static const char *const edges[] = {"edge bc", "edge ca", "edge ab"};
   for (int i = 0; i < 3; i++) {
@@ -356,7 +356,7 @@ static void explains_sets_of_the_oracle(void **state) {
   }
 }
 
-/* ---- what cannot be explained ---- */
+/* ---- no explanation ---- */
 
 static slab_scene *unit_box(slab_context *context) {
   static const slab_box box = {{0, 0, 0}, {1, 1, 1}};

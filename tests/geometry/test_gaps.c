@@ -175,9 +175,9 @@ static void tangent_that_begins_where_it_touches_hits_at_zero(void **state) {
   expect_shape(*state, SLAB_SPHERE, &point, inside, NULL, 0);
 }
 
-/* From 2^-20 below the surface outwards, b = -(1 - 2^-20) and the root is 1. Their sum would cancel completely, and
- * c divided by it would give an entry of -2. f.f = 1 - 2^-19 as rounded, so c = -2^-19, q = -(2 - 2^-20) and the
- * exit is 2^-20 (1 + 2^-21) to first order. */
+/* From 2^-20 below the surface outwards, b = -(1 - 2^-20) and the root is 1. Their sum would cancel completely, and c
+ * divided by it would give an entry of -2. Rounded f.f is 1 - 2^-19, so c = -2^-19, q = -(2 - 2^-20) and the exit is
+ * 2^-20 (1 + 2^-21) to first order. */
 static void roots_do_not_cancel_beside_the_surface(void **state) {
   static const slab_sphere s = {{0, 0, 0}, 1};
   static const float x = 1 - 0x1p-20f;
@@ -190,10 +190,10 @@ static void roots_do_not_cancel_beside_the_surface(void **state) {
 
 /* ---- triangles ---- */
 
-/* Vertices m d + s with d = (1/2, 1/4, 1) and s = 0, (4, 0, 0), (0, 4, 0). The shear along d is exact. So seen along
- * d the triangle is s, and a ray from (1, 1, 0) passes inside. s_b x s_c = (0, 0, 16) points along d: that winding
- * shows its back, the other one its front. In space the triangle is a needle of length 2^20. Rounding destroys its
- * normal, because products of 2^40 cancel to 16. */
+/* Vertices m d + s with d = (1/2, 1/4, 1) and s = 0, (4, 0, 0), (0, 4, 0). The shear along d is exact. So seen along d
+ * the triangle is s, and a ray from (1, 1, 0) passes inside. The product s_b x s_c = (0, 0, 16) points along d: that
+ * winding shows its back, the other one its front. In space the triangle is a needle of length 2^20. Rounding destroys
+ * its normal, because products of 2^40 cancel to 16. */
 static void facing_is_that_of_the_edges_not_of_the_rounded_normal(void **state) {
   enum { N = 2000 };
   random_state r = harness_seeded("facing_is_that_of_the_edges_not_of_the_rounded_normal");

@@ -54,7 +54,7 @@ static int teardown(void **state) {
 
 /* ---- scenes and rays ---- */
 
-/* A scene, rays at it, and what else a cast of them is given. */
+/* A scene, rays at it, and the other arguments of their cast. */
 typedef struct task {
   slab_scene *scene;
   slab_ray rays[RAYS];
@@ -134,7 +134,7 @@ static void adversarial_task(task *t, slab_context *context, slab_tree tree, uin
   own_values(t, RAYS);
 }
 
-/* ---- what is expected ---- */
+/* ---- expectations ---- */
 
 /* The options of a cast that differ from one task to the next. */
 static slab_cast_options options_of(task *t) {
@@ -191,7 +191,7 @@ static size_t expect_rest(task *t, size_t n, const answers *all, slab_cast_optio
   return left;
 }
 
-/* What a cast without a hit to begin after gives: closest and all. */
+/* The results of a cast without a hit to begin after: closest and all. */
 static answers cast_whole(task *t, size_t n, const slab_cast_options *options) {
   answers a = {0};
   assert_ok(answers_cast(&a, SLAB_ALL, t->scene, t->rays, n, options));
@@ -207,8 +207,8 @@ static void to_hit(task *t, size_t i, const answers *all, uint64_t nth) {
   t->after[i] = (slab_short_hit){hit->t, hit->primitive, hit->geometry};
 }
 
-/* From before all hits to the end of each list, one hit of every ray a step; of long lists the first hits and the last.
- */
+/* From before all hits to the end of each list, one hit of every ray per step; of long lists the first hits and the
+ * last. */
 static void walk(task *t, size_t n) {
   const slab_cast_options options = options_of(t);
   answers all = cast_whole(t, n, &options);
@@ -229,7 +229,7 @@ static void walk(task *t, size_t n) {
   answers_free(&all);
 }
 
-/* A place that no walk comes to: at the t of a hit with other ids, between hits, and at the ends of what there is. */
+/* A place that no walk comes to: at the t of a hit with other ids, between hits, and at the ends of the list. */
 static slab_short_hit any_place(random_state *random, const answers *all, size_t i) {
   static const float ends[] = {-INFINITY, -FLT_MAX, -0.0f, 0.0f, 0x1p-149f, FLT_MAX, INFINITY};
   static const uint32_t ids[] = {0, 1, 2, SLAB_INVALID, SLAB_MISS};
@@ -379,7 +379,7 @@ static void what_does_not_go_together_is_refused(void **state) {
   free(t);
 }
 
-/* What slab_explain says of a primitive that a mask hides, or that does not follow. */
+/* The answers of slab_explain for a primitive that a mask hides, or that does not follow. */
 static void explanations_name_the_reason(void **state) {
   const contexts *c = *state;
   task *t = harness_space(sizeof *t);

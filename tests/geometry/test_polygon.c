@@ -1,5 +1,5 @@
-/* Splitting polygons of up to 100,000 corners: of every shape all sides are kept, and the triangles cover what is
- * inside once and nothing else. That is judged by areas, and by the even-odd rule at random points. */
+/* Splitting polygons of up to 100,000 corners: of every shape all sides are kept, and the triangles cover the inside
+ * once and nothing else. That is judged by areas, and by the even-odd rule at random points. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "harness.h"
 #include "program/mesh/polygon.h"
 
-/* Of processor time. Each takes less than a tenth of a second; asking every corner about every other one takes longer
- * than this for each of these shapes. */
+/* SECONDS_MAX: of processor time. Each polygon takes less than a tenth of a second. A test of every corner against
+ * every other one takes longer than the limit for each of these shapes. */
 enum { MANY = 100000, SECONDS_MAX = 10, POINTS = 60 };
 
 typedef struct polygon {
@@ -192,7 +192,7 @@ static int by_value(const void *a, const void *b) {
 
 static uint64_t side_of(size_t a, size_t b) { return (uint64_t)a << 32 | (uint64_t)b; }
 
-/* The polygon's sides are sides of triangles, and all others stand there in both directions. */
+/* The polygon's sides are sides of triangles, and all other sides are there in both directions. */
 static void assert_closed(size_t n, const uint32_t *triangles) {
   const size_t count = 3 * (n - 2) + n;
   uint64_t *sides = malloc(2 * count * sizeof *sides), *back = sides + count, *at = sides;

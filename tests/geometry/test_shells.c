@@ -1,7 +1,7 @@
-/* Spheres and planes of triangles: no ray leaks, invalid rays disturb none beside them, masks and culling hide what
- * they say. After the scenes of Embree's `verify` (WatertightTest, SmallTriangleHitTest, NaNTest, InfTest,
- * InactiveRaysTest, RayMasksTest, BackfaceCullingTest, OverlappingPrimitives), written anew from what they ask. Theirs
- * lets 20 rays of a million leak, here none may. */
+/* Spheres and planes of triangles: no ray leaks, invalid rays disturb none beside them, masks and culling hide the
+ * right hits. After the scenes of Embree's `verify` (WatertightTest, SmallTriangleHitTest, NaNTest, InfTest,
+ * InactiveRaysTest, RayMasksTest, BackfaceCullingTest, OverlappingPrimitives), written anew from their conditions.
+ * Theirs lets 20 rays of a million leak, here none may. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,12 +267,12 @@ static void spoil(slab_ray *ray, uint32_t kind) {
     if (kind == 4 || kind == 5) ray->direction[j] += INFINITY;
   }
   if (kind == 2) ray->t_min = ray->t_max = NAN;
-  if (kind == 6) ray->t_min = INFINITY, ray->t_max = 0; /* theirs says so of rays that are inactive: a miss */
+  if (kind == 6) ray->t_min = INFINITY, ray->t_max = 0; /* an inactive ray of theirs: a miss */
 }
 
 enum { INACTIVE = 6, SPOILED = 7 };
 
-/* Streams of 1 to 40 rays, of which half are spoiled: the others leave the sphere, whatever stands beside them. */
+/* Streams of 1 to 40 rays, of which half are spoiled: the others leave the sphere, whatever is beside them. */
 static void rays_that_are_invalid_disturb_none_beside_them(void **state) {
   enum { LONGEST = 40 };
   random_state random = harness_seeded("rays_that_are_invalid_disturb_none_beside_them");

@@ -263,8 +263,8 @@ static slab_hit faint_hit(void **state, const slab_ray *ray) {
   return hit;
 }
 
-/* The ray leaves the triangle's bounds along y at 1, and enters them along z at 1e10. Products of 2^-140 say nothing of
- * that, so it hits; and t, which is at last clamped to the padded bounds, is where those are left. */
+/* The ray leaves the triangle's bounds along y at 1, and enters them along z at 1e10. Products of 2^-140 do not show
+ * that, so it hits. At last t is clamped to the padded bounds, to where they are left. */
 static void products_that_underflow_hit_beside_the_bounds(void **state) {
   static const slab_ray ray = {{0, 0, -0x1.20d12p-78f}, 0, {0, 1, 0x1.03005cp-111f}, INFINITY};
   assert_true(fabsf(faint_hit(state, &ray).t - 1.0f) < 1e-5f);
@@ -278,7 +278,7 @@ static void areas_that_underflow_hit(void **state) {
 }
 
 /* Closed meshes of sizes from 1 down to 2^-110, where areas, products and at last all of them underflow. From there up
- * to 2^-63 t is any in the interval of the bounds, and the oracle says no more than that. */
+ * to 2^-63 t is any in the interval of the bounds, and the oracle proves no more than that. */
 static void meshes_of_every_size_pass_their_check(void **state) {
   enum { RAYS = 100, STEP = 3, LEAST = -110 };
   static const uint32_t sides[8][3] = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4},

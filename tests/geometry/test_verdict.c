@@ -111,7 +111,7 @@ static void dyadic_sets_with_range_ends_on_faces_are_decided(void **state) {
 
 /* ---- thin ------------------------------------------------------------------------------- */
 
-/* Within 4e-5 of a long edge both of its triangles are undecided. But the room is closed, so what the ray hits is
+/* Within 4e-5 of a long edge both of its triangles are undecided. But the room is closed, so the hit of the ray is
  * decided. */
 static void thin_rooms_are_right(void **state) {
   static const verdict_set sets[] = {

@@ -1,5 +1,5 @@
-/* An OpenCL layer that counts program builds, and holds builds until a test lets them continue. It stands for a
- * compiler that is as slow as a test needs.
+/* An OpenCL layer that counts program builds, and holds builds until a test lets them continue. It acts as a compiler
+ * that is as slow as a test needs.
  *
  * The functions that a test calls are in builds.h. SLAB_BUILDS_FILE names the file that receives the report; without
  * it, stderr does. */

@@ -31,7 +31,7 @@ typedef struct lie {
   }
 
 static const lie lies[] = {
-    /* what a driver or its options may do */
+    /* lies of a driver or its options */
     {"contracts", NULL, {{"FP_CONTRACT OFF", "FP_CONTRACT ON"}}},
     {"fast math", " -cl-fast-relaxed-math", {{0}}},
     {"finite math", " -cl-finite-math-only", {{0}}},
@@ -55,7 +55,7 @@ static const lie lies[] = {
 
     {"loops end", NULL, {{"i < rounds", "i < min(rounds, 65535u)"}}},
 
-    /* what hardware may do */
+    /* lies of hardware */
     {"sums toward 0", NULL, {{"a + b, a + b)", "lie_sum(a, b), lie_sum(a, b))"}}},
     {"sums away from ties", NULL, {{"a + b, a + b)", "lie_away(a, b), lie_away(a, b))"}}},
     {"products toward 0", NULL, {{"X(PRODUCT, (a * b), (a * b))", "X(PRODUCT, lie_product(a, b), lie_product(a, b))"}}},

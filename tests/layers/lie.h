@@ -2,8 +2,8 @@
 #ifndef LIE_H
 #define LIE_H
 
-/* From now on, programs compute as the lie of this name says (lie.c); NULL: as they are. device: only on that
- * device, by its index in its platform's list; below 0: on all. Returns false if there is no such lie. */
+/* From now on, programs compute by the lie of this name (lie.c); NULL: as they are. `device` is the index of the only
+ * device that lies, in its platform's list; below 0: all lie. Returns false if there is no such lie. */
 typedef int lie_arm(const char *name, int device);
 
 typedef struct lie_report {

@@ -1,4 +1,4 @@
-/* glTF files made at random, in every way that the format has to store triangles, and where these stand. */
+/* glTF files made at random, in every way that the format has to store triangles, and the places of these. */
 #ifndef MADE_GLTF_H
 #define MADE_GLTF_H
 
@@ -23,7 +23,7 @@ typedef struct made_gltf {
   double size; /* the largest coordinate */
 } made_gltf;
 
-/* Writes the file at `path`, with the ending of its container, and what it names; says what stands in it. */
+/* Writes the file at `path`, with the ending of its container, and the files that it names. Returns its contents. */
 made_gltf make_gltf(random_state *, made_container, const char *path);
 const char *made_ending(made_container);
 

@@ -89,7 +89,7 @@ static int face_count(void) {
   return count;
 }
 
-/* With a vertex at 0 that no face names: what is not seen decides nothing. */
+/* With a vertex at 0 that no face names: an unseen vertex decides nothing. */
 static void write_obj(text *t, const model *m, const double move[3]) {
   for (int i = 0; i < POINTS + NOTCHED; i++) say(t, "v "), say_point(t, m, i, move);
   say(t, "v 0 0 0\n");
@@ -185,7 +185,7 @@ static mesh_data import_model(size_t format, const model *m, const double move[3
   return import(formats[format].name, &t, (mesh_options){.numbers = numbers});
 }
 
-/* ---- what they become ---- */
+/* ---- their meshes ---- */
 
 static const double nowhere[3] = {0, 0, 0};
 
@@ -243,7 +243,7 @@ static mesh_data import_text(const char *name, const char *bytes, mesh_options o
   return import(name, &t, options);
 }
 
-/* The rule of program/io/far.h: what it loses is a millionth of the size. */
+/* The rule of program/io/far.h: its loss is a millionth of the size. */
 static void only_where_it_shows(void **state) {
   (void)state;
   static const struct {
@@ -299,7 +299,7 @@ static void far_node_keeps_its_place(void **state) {
   mesh_free(&mesh);
 }
 
-/* A loss of where places lie is told in floats, and none is left in double. */
+/* In floats a loss in the positions of places is reported; in double there is none. */
 static void far_places_keep_their_digits(void **state) {
   (void)state;
   static const char two[] = GLTF(NODE(445123.3, 5403210.3) "," NODE(445125.3, 5403211.3), "0, 1");
@@ -372,7 +372,7 @@ static void it_comes_through_the_child(void **state) {
   "<instance_visual_scene url=\"#s\"/></scene></COLLADA>"
 
 /* The library has floats. Which decimal each was is known where it was one alone; else it stays a float, and that is
- * told. */
+ * reported. */
 static void decimals_of_the_library_are_found_again(void **state) {
   (void)state;
   mesh_data mesh = import_text("d.dae", COLLADA("445123.3 5403210.3 0 445125.3 5403211.3 0 445127.3 5403219.3 0", ""),

@@ -16,7 +16,7 @@ static char folder[] = "/tmp/slabcast-formats-XXXXXX";
 enum { TEXT_MAX = 8192 };
 
 /* Each has the triangle (0, 0, 5), (4, 0, 5), (0, 4, 5) once, at a node moved by (1, 2, 3) where the format has nodes.
- * In the text %s stands for what a test puts there. */
+ * In the text %s stands for a test's own part. */
 static const char collada[] =
     "<?xml version=\"1.0\"?>\n<!-- <up_axis>X_UP</up_axis> -->\n"
     "<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\"><asset>%s</asset>"
@@ -366,7 +366,7 @@ static void put_bytes(archive *a, const char *text) {
   a->size += strlen(text);
 }
 
-/* As deflate has what is not packed: a last block of its bytes. */
+/* Deflate without packing: one last block, of the bytes as they are. */
 static void put_block(archive *a, const char *text) {
   const uint32_t length = (uint32_t)strlen(text);
   put(a->bytes, &a->size, 1, 1);
@@ -419,7 +419,7 @@ static void end_archive(archive *a, const char *comment) {
   a->size += strlen(comment);
 }
 
-/* The unit stands in an archive, whose file is packed or not. */
+/* The unit is in an archive, whose file is packed or not. */
 static void archives_tell_their_unit(void **state) {
   (void)state;
   static const struct {
@@ -540,7 +540,7 @@ static void collada_is_not_turned_or_scaled(void **state) {
     }
 }
 
-/* The options turn and scale from what the file says, and leave alone what says nothing. */
+/* The options turn and scale from the file's axis and unit. Files that have none are left alone. */
 static void options_turn_and_scale(void **state) {
   (void)state;
   static const char said[] = "<unit name=\"inch\" meter=\"0.0254\"/><up_axis>Z_UP</up_axis>";
@@ -570,7 +570,7 @@ typedef struct number_text {
   decimal right;
 } number_text;
 
-/* A decimal of some kind, and what it is by the C library alone. */
+/* A decimal of some kind, and its value by the C library alone. */
 static number_text make_number(random_state *random, int kind) {
   number_text n;
   const double size = (double)random_between(random, -1000, 1000);
@@ -644,7 +644,7 @@ static const char *list_text(const list_format *format, const number_text *numbe
   for (int i = 0; i < NUMBERS; i += 3)
     size += (size_t)snprintf(text + size, sizeof text - size, format->point, numbers[i].text, numbers[i + 1].text,
                              numbers[i + 2].text, i / 3);
-  size -= text[size - 1] == ','; /* which stands between two */
+  size -= text[size - 1] == ','; /* which is between two */
   size += (size_t)snprintf(text + size, sizeof text - size, "%s", format->between);
   for (int i = 0; i < POINTS; i += 3)
     size += (size_t)snprintf(text + size, sizeof text - size, format->face, i, i + 1, i + 2);
@@ -671,7 +671,7 @@ static size_t list_bytes(const list_format *format, const number_text *numbers, 
   return length;
 }
 
-/* Whatever the spelling: the nearest float, and the loss that it is. */
+/* Any spelling: the nearest float, and its loss. */
 static void decimals_are_the_nearest_floats(void **state) {
   (void)state;
   static number_text numbers[NUMBERS];
@@ -720,7 +720,7 @@ static size_t in_utf16(const char *text, bool is_big, char *bytes) {
   return size;
 }
 
-/* Read in both orders of bytes, with the name that stands there; refused where a character is half or NUL. */
+/* Read in both orders of bytes, with the name that is there; refused where a character is half or NUL. */
 static void texts_in_utf16_are_read(void **state) {
   (void)state;
   static const struct {
@@ -809,7 +809,7 @@ static void repeated_nodes_are_places(void **state) {
   }
 }
 
-/* ---- what is lost ---- */
+/* ---- losses ---- */
 
 /* Refused with this reason; with skip_invalid read where something is left, and counted. */
 static void is_lost(const char *name, const char *text, const char *reason, bool is_something_left) {
@@ -840,7 +840,7 @@ static void lost_geometry_is_refused(void **state) {
   is_lost("t.raw", "0 0 0 1 0 0 0 1 0\n0 0 0 1 0 0\n", "9 or 12 floats", true);
 }
 
-/* Nodes alone are no skeleton of faces, and what the library tells at length is not told as its own complaint. */
+/* Nodes alone are no skeleton of faces, and a long text from the library is not reported as a complaint of its own. */
 static void nothing_is_made_up(void **state) {
   (void)state;
   char node[3200], long_name[3001], error[400];
@@ -857,7 +857,7 @@ static void nothing_is_made_up(void **state) {
   }
 }
 
-/* What is logged as an error or a warning here is about materials, cameras and lights. */
+/* The errors and warnings that are logged here are about materials, cameras and lights. */
 static void other_faults_are_not(void **state) {
   (void)state;
   is_own("t.fbx", with(fbx, "", "-3"), 'y', 0.01); /* no material assigned to mesh */

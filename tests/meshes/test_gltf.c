@@ -1,4 +1,4 @@
-/* glTF files of every kind, made at random, against where their triangles stand by other formulas. */
+/* glTF files of every kind, made at random, against the places of their triangles by other formulas. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -181,7 +181,7 @@ static void put_value(text *t, body order, int type, double value) {
 
 typedef struct ply_way {
   body order;
-  int point_types[3], axes[3]; /* of the vertex's properties in their order; 3 others may stand before each */
+  int point_types[3], axes[3]; /* of the vertex's properties in their order; 3 others may come before each */
   int others[3], count_type, index_type;
   bool is_strip;
 } ply_way;
@@ -368,7 +368,7 @@ static void write_lwob(text *t, random_state *random, const model *m) {
   end_chunk(t, whole);
 }
 
-/* ---- tests: what is written comes back ------------------------------------------------- */
+/* ---- tests: written files come back ---------------------------------------------------- */
 
 typedef void writer(text *, random_state *, const model *);
 
@@ -433,7 +433,7 @@ static void lwob_that_is_cut_is_refused(void **state) {
 
 /* ---- tests: by hand ----------------------------------------------------------------------- */
 
-/* Triangles as the positions of their corners, and the parts that they stand in: "name:count ". */
+/* Triangles as the positions of their corners, and the parts that they are in: "name:count ". */
 static void expect(mesh_reader *read, const char *bytes, const char *parts, const char *corners) {
   mesh_data mesh;
   char error[400], got[1000] = "", names[200] = "";
@@ -570,7 +570,8 @@ static void reasons_name_line_and_value(void **state) {
     expect_reason(refusals[i].read, refusals[i].bytes, strlen(refusals[i].bytes), refusals[i].reason, refusals[i].left);
 }
 
-/* Binary STL of `facets` facets, the last with a NaN if `is_nan`, that says it has `said`, with `more` bytes behind. */
+/* Binary STL of `facets` facets, the last with a NaN if `is_nan`, with the count `said`, and with `more` bytes
+ * behind. */
 static size_t make_stl(char bytes[400], uint32_t facets, uint32_t said, size_t more, bool is_nan) {
   static text t;
   t = (text){.size = 80};
@@ -609,7 +610,7 @@ static void stl_sizes_and_counts(void **state) {
   }
 }
 
-/* A comment that lacks its word, as Blender 2.47 wrote it, wherever it stands. */
+/* A comment that lacks its word, as Blender 2.47 wrote it, wherever it is. */
 static void odd_lines_of_a_header_are_passed_over(void **state) {
   static const char *const lines[] = {"ply\n",
                                       "format ascii 1.0\n",

@@ -1,4 +1,4 @@
-/* How a child process of the program ends, and what its parent is told of it: program/os/child.h on whichever system
+/* The end of a child process of the program, and the report of it to its parent: program/os/child.h on whichever system
  * this runs. It starts itself, and ends with 0 where all is as it should be. */
 #include <stdio.h>
 #include <stdlib.h>

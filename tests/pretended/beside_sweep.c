@@ -1,5 +1,5 @@
-/* In place of actions_cl.c and layers.c where the driver that pretends is swept: what devices do with buffers that are
- * there. */
+/* In place of actions_cl.c and layers.c where the driver that pretends is swept: the devices' updates and refits from
+ * their own buffers. */
 #include <string.h>
 
 #include "actions.h"

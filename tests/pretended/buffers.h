@@ -42,7 +42,7 @@ void buffers_check(const buffer *, size_t at, size_t size, const char *call);
 void buffers_for_kernel(buffer *, bool writes, const char *kernel);
 
 mapping *buffers_map(buffer *, gpu_access, size_t at, size_t size);
-/* What the commands of a mapping do. */
+/* Called by the commands of a mapping as they run. */
 void buffers_mapped(mapping *);
 void buffers_unmapped(mapping *);
 /* The mapping at these bytes, which is no longer the caller's. */

@@ -21,7 +21,7 @@ enum { SMALL = 4096 }; /* bytes that PRETENDED_TIMED copies */
 static pretended_kind kind;
 static pretended_counts seen;
 
-static char platform, ids[PRETENDED_MOST]; /* what devices are found by */
+static char platform, ids[PRETENDED_MOST]; /* devices are found by these */
 
 /* An open device. */
 typedef struct own_device {
@@ -218,7 +218,7 @@ static command *command_on(gpu_queue *queue, command_run *run, const char *call,
 
 static bool is_timed(void) { return kind.pace == PRETENDED_TIMED; }
 
-/* Whether this processor copies what a bus would (PRETENDED_TIMED). */
+/* Whether this processor makes the copies of the bus (PRETENDED_TIMED). */
 static bool moves(const command *c) { return !is_timed() || c->size <= SMALL; }
 
 static void over_bus(command *c, engine way) {
@@ -308,7 +308,7 @@ static slab_status map(gpu_queue *queue, gpu_buffer *handle, gpu_access access, 
 
 static void run_unmap(command *c) { buffers_unmapped(c->mapped); }
 
-/* What gives back does it also where it fails. */
+/* Calls that give something back do so also where they fail. */
 static slab_status unmap(gpu_queue *queue, gpu_buffer *handle, void *mapped, const char *what) {
   static const char name[] = "pretended_unmap";
   const slab_status status = faults_strike(name, false, what);
@@ -408,7 +408,7 @@ static void run_kernel(command *c) {
   if (!is_timed()) kernels_run(&c->kernel);
 }
 
-/* The arguments of a launch, of which buffers are used until it has ended. */
+/* Takes the arguments of a launch. Buffers among them are used until it has ended. */
 static void take_arguments(const kernel_made *k, kernel_call *c) {
   uint32_t values = 0;
   for (uint32_t i = 0; i < k->count; i++) {

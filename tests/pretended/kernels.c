@@ -5,7 +5,7 @@
 #include "native/native.h"
 #include "police.h"
 
-/* ---- what is compiled for these tests ---- */
+/* ---- kernels compiled for these tests ---- */
 
 typedef void flat_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets, const geometry_entry *,
                       const float *, const float *, const float *, const float *, const slab_primitive_id *skips,
@@ -80,7 +80,7 @@ static compressed_cut *const compressed_ones_cut[] = {
 #define COMPRESSED_CUT(query) pretended_compressed_cut_q##query,
     QUERIES(COMPRESSED_CUT)};
 
-/* ---- what the processor has ---- */
+/* ---- the processor's own kernels ---- */
 
 static native_kernel native_of(const program_key *key, native_program program) {
   const native_level *level = native_levels;
@@ -153,7 +153,7 @@ static void describe_cast(kernel_made *k) {
     add(k, READS, 0, 1); /* nodes */
     add(k, MAY_READ, 0, buffers - 1);
   }
-  if (key->source == PROGRAM_WIDE) add(k, MAY_READ, 0, 2); /* what packets left, and the order */
+  if (key->source == PROGRAM_WIDE) add(k, MAY_READ, 0, 2); /* rays that packets left, and the order */
   if (key->own) add(k, MAY_READ, 0, 3);                    /* masks, hits to begin after, worlds */
 }
 

@@ -158,8 +158,8 @@ static event *event_get(const gpu_event *handle, const char *call) {
 
 static double later(double a, double b) { return a > b ? a : b; }
 
-/* When the command ends, which comes now: after those before it on its queue, what it waits for, and those that keep
- * its engine busy. */
+/* The time at which the command, which comes now, ends: after those before it on its queue, those that it waits for,
+ * and those that keep its engine busy. */
 static double take_time(const command *c, const gpu_order *order) {
   double begins = later(seconds_now(), c->on->ends);
   for (uint32_t i = 0; i < order->count; i++) begins = later(begins, event_get(order->after[i], c->call)->ends);
@@ -177,7 +177,7 @@ static void rest_until(double time) {
   handles_lock();
 }
 
-/* ---- what comes, and what waits ---- */
+/* ---- commands that come, and waits ---- */
 
 uint64_t orders_put(command *c, gpu_order order, bool fails) {
   void *number;
@@ -225,7 +225,7 @@ static void run_until(uint64_t number, const char *call) {
 bool orders_await(gpu_queue *handle, uint64_t number, const char *call) {
   own_queue *q = queue_get(NULL, handle, call);
   bool fails = false;
-  flush(q, false); /* what waits for itself needs no flush */
+  flush(q, false); /* a wait for a number needs no flush before it */
   while (is_pending(number)) {
     for (const command *c = q->first; c != NULL; c = c->next)
       if (c->number == number) fails = c->fails;

@@ -10,12 +10,13 @@
 typedef struct own_queue own_queue;
 typedef struct command command;
 
-/* What a command does, with its buffers, which it uses until it has ended. */
+/* The work of a command. The command uses its buffers until it has ended. */
 typedef void command_run(command *);
 
 enum { COMMAND_AFTER = 8 };
 
-/* What a command of PRETENDED_TIMED keeps busy: each does one command at a time, in the order in which they came. */
+/* The engines that commands of PRETENDED_TIMED keep busy. Each does one command at a time, in the order in which they
+ * came. */
 typedef enum engine { ENGINE_UP, ENGINE_CAST, ENGINE_DOWN, ENGINES } engine;
 
 struct command {
@@ -27,9 +28,9 @@ struct command {
   bool fails; /* its caller's fault, or that of a command that it waits for */
   uint64_t after[COMMAND_AFTER];
   uint32_t after_count;
-  gpu_event *event; /* NULL: nobody asks */
+  gpu_event *event; /* NULL: none was wanted */
   engine engine;
-  double seconds; /* for which it keeps that busy; 0: it needs none */
+  double seconds; /* for which it keeps the engine busy; 0: it needs none */
   /* what run needs */
   buffer *buffers[2];
   size_t at[2], stride[2], size, count;
@@ -49,7 +50,8 @@ const void *orders_owner(const gpu_queue *, const char *call);
 
 /* A command that is not on its queue yet: the caller fills it in, and puts it there. */
 command *orders_command(gpu_queue *, command_run *, const char *call);
-/* With *done the event, where the order asks for one. fails: it ends without having run, and as one that has failed. */
+/* Puts it on its queue. *done becomes its event, where the order wants one. fails: it ends without having run, and as
+ * one that has failed. */
 uint64_t orders_put(command *, gpu_order, bool fails);
 /* A buffer that the command uses. */
 void orders_use(command *, buffer *);
@@ -58,11 +60,11 @@ void orders_flush(gpu_queue *, const char *call);
 /* Flushes the queue and waits for the command of this number. Whether it went well. */
 bool orders_await(gpu_queue *, uint64_t number, const char *call);
 void orders_finish(gpu_queue *, const char *call);
-/* Begins what these events are of, and waits. Whether all went well. */
+/* Begins the commands of these events, and waits for them. Whether all went well. */
 bool orders_wait(gpu_event *const *, uint32_t count, const char *call);
 void orders_release_event(gpu_event *);
 
-/* Commands that began as somebody waited for them, not by a flush before; and sets it to 0. */
+/* Returns the number of commands that began because somebody waited for them, not by a flush before. Sets it to 0. */
 unsigned orders_unflushed(void);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "police.h"
 
-/* What memory holds in which nothing was written: as floats NaN, as indices far too large. */
+/* The contents of memory in which nothing was written: as floats NaN, as indices far too large. */
 enum { NOTHING = 0xFF, ALIGNED = 4 }; /* ALIGNED: bytes; kernels read words */
 
 bool pages_take(pages *p, size_t size) {

@@ -8,7 +8,7 @@
 typedef struct pages {
   unsigned char *bytes; /* its first */
   void *mapped;
-  size_t size; /* of what is mapped, but for the page after it */
+  size_t size; /* of the mapping, without the page after it */
   bool readonly;
 } pages;
 

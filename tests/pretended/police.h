@@ -13,7 +13,8 @@
 
 _Noreturn void police_ends_with(const char *format, ...) FORMATTED(1, 2);
 
-/* From begin to end of a kernel: what it reads or writes beside its buffers ends the program, and names the kernel. */
+/* Called at the begin and the end of a kernel. A read or write of it outside its buffers ends the program, and the
+ * message names the kernel. */
 void police_kernel_begins(const char *name);
 void police_kernel_ends(void);
 

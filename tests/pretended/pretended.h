@@ -4,8 +4,8 @@
  *
  * It holds gpu/ to the seam. Each violation ends the program with a line that says so. Violations: a handle used after
  * its release, bytes outside a buffer, a group that a kernel does not allow, a wait that never began, a device closed
- * with a buffer. No byte follows a buffer, kernels cannot write what they only read, and what nobody wrote is NaN.
- */
+ * with a buffer. No byte follows a buffer, kernels cannot write what they only read, and bytes that nobody wrote are
+ * NaN. */
 #ifndef PRETENDED_H
 #define PRETENDED_H
 
@@ -22,8 +22,8 @@ typedef enum pretended_pace {
   PRETENDED_AT_ONCE, /* each as it is enqueued */
   PRETENDED_LATE,    /* when somebody waits, and only what was flushed; of several queues in any order that their events
                         allow, drawn by chance, and the work-items of a kernel in any order */
-  PRETENDED_TIMED    /* when a card with such a bus would end them: waits last until then. What bus and card would do
-                        takes no processor: kernels do not run, and of transfers small ones alone */
+  PRETENDED_TIMED    /* when a card with such a bus would end them: waits last until then. The work of bus and card
+                        takes no processor: kernels do not run, and of transfers only small ones */
 } pretended_pace;
 
 /* The devices from the next listing on, and all else from now on. All zero, as at the start: one CPU. */
@@ -36,7 +36,7 @@ typedef struct pretended_kind {
   pretended_pace pace;
   uint64_t seed;              /* of PRETENDED_LATE */
   double building, launching; /* seconds that a build takes, and a kernel on the last device */
-  double bus, casting;        /* of PRETENDED_TIMED: bytes a second each way, work-items a second */
+  double bus, casting;        /* of PRETENDED_TIMED: bytes per second each way, work-items per second */
 } pretended_kind;
 
 /* Call it while no other thread uses a device. */
@@ -53,7 +53,7 @@ fail_report pretended_disarm(void);
 /* Handles that were not released: buffers, queues, events, programs, kernels, mappings, devices. */
 count_live pretended_live(void);
 
-/* What was asked of all devices since pretended_forget. */
+/* Counts of all devices' work since pretended_forget. */
 typedef struct pretended_counts {
   unsigned buffers, refused; /* refused: larger than an allocation can be */
   uint64_t largest;          /* bytes of a buffer */

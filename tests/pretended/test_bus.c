@@ -1,5 +1,5 @@
 /* A call of a cast takes the time of the slowest of three: rays that go up a bus, their casting, results that come
- * down. On the driver that pretends, whose bus and card take the time that they are given; what the host does takes its
+ * down. On the driver that pretends, whose bus and card take the time that they are given; the host's work takes its
  * own. With an argument, a number of rays, it prints a table of every query in place of the test. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 enum { TRIANGLES = 1000, TRIES = 15 };
 #define MOST_RATIO 1.1 /* of a call's time to that of the slowest */
 
-/* Bytes a second each way, rays a second. */
+/* Bytes per second each way, rays per second. */
 typedef struct machine {
   const char *name;
   double bus, casting;

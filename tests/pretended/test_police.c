@@ -1,5 +1,5 @@
-/* What the driver that pretends forbids: each rule of the seam is broken here, in a process of its own, which has to
- * end with the line that says so. */
+/* The rules of the driver that pretends: each rule of the seam is broken here, in a process of its own. The process has
+ * to end with the line that says so. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

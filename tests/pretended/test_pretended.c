@@ -1,5 +1,5 @@
-/* What gpu/ does, on the driver that pretends: its answers are the processor's own, whatever the devices are like, in
- * whatever order their commands run, and however many there are. Device 0 is the processor. */
+/* gpu/ on the driver that pretends: its answers are the processor's own, on devices of any properties and number, and
+ * in any order of their commands. Device 0 is the processor. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static slab_context *open_as(const pretended_kind *as, slab_context_options opti
 
 static slab_context *processor(void) { return open_as(&(pretended_kind){0}, (slab_context_options){.device = "0"}); }
 
-/* ---- what is compared ---- */
+/* ---- comparisons ---- */
 
 /* Intervals, which begin after nothing, without `after`. */
 static void cast_every(answers *a, slab_scene *scene, const slab_ray *rays, const slab_cast_options *options) {
@@ -329,7 +329,7 @@ static void casts_flush_what_they_begin(void **state) {
 
 /* ---- limits, true and false ones ---- */
 
-/* A device of which an allocation holds a part of what a scene takes: in two to four buffers, or refused. */
+/* An allocation of the device holds a part of a scene. The scene is in two to four buffers, or refused. */
 static void cut_scenes_answer_as_the_processors(void **state) {
   static const slab_tree trees[] = {SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB_TREE_HIGH};
   (void)state;
@@ -370,7 +370,7 @@ static slab_status commit(slab_context *context, const shapes *s) {
   return status;
 }
 
-/* The library asks no device for more than it reports; and hears of one that has less than it reports. */
+/* The library asks no device for more than it reports. It notices a device that has less than it reports. */
 static void what_does_not_fit_is_refused(void **state) {
   (void)state;
   const shapes s = {BVH_MIXED, 2000, 1};
@@ -506,7 +506,7 @@ static void equal_gpus_share_what_is_built(void **state) {
   free(t);
 }
 
-/* The last device takes 20 milliseconds a launch. */
+/* The last device takes 20 milliseconds per launch. */
 static void a_slow_device_gets_less(void **state) {
   (void)state;
   const pretended_kind as = {.devices = 2, .launching = 2e-2};
@@ -543,7 +543,7 @@ static void *cast_often(void *argument) {
   return NULL;
 }
 
-/* They need one program at once, of which one thread builds what the others wait for. */
+/* They need one program at once, which one thread builds; the others wait for it. */
 static void threads_cast_at_once(void **state) {
   (void)state;
   slab_context *own = processor();

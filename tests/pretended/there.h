@@ -10,8 +10,8 @@
 
 /* Updates a mesh that lies in a buffer, some bytes from its start, which is gone after the call. */
 slab_status there_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
-/* Whether the last commit was a refit on the device. build: as this has it, of the commit before; it becomes that of
- * the last one. */
+/* Whether the last commit was a refit on the device. *build: the build of the commit before, as the call after it set
+ * it; it becomes that of the last one. */
 bool there_was_refitted(const slab_scene *, uint64_t *build);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { RAYS = 500, ADVERSARIAL_SHAPES = 12, BVH_SHAPES = 400 };
 
-/* How a scene is cast, beside by brute force. */
+/* The ways to cast a scene, besides brute force. */
 typedef struct way {
   const char *name;
   slab_traversal traversal;

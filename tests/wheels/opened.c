@@ -1,5 +1,5 @@
-/* opened LIBRARY: opens the library of a wheel as Python does, and casts one ray at a ball. It says for which system
- * the library was compiled and where the ray meets the ball. */
+/* opened LIBRARY: opens the library of a wheel as Python does, and casts one ray at a ball. It prints the system that
+ * the library was compiled for and the place where the ray meets the ball. */
 #include <slabcast.h>
 #include <stdio.h>
 #include <string.h>
