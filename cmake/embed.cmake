@@ -1,15 +1,15 @@
 cmake_minimum_required(VERSION 3.22)
-# Turns a kernel into C strings, its includes in their places, each .h once. A string is what stands between two includes
-# in a file, whichever kernel it is for: linkers keep equal strings once, and programs share most of their text.
+# Turns a kernel into C strings, its includes in their places, each .h once. A string is the text between two includes
+# of a file, the same for every kernel: linkers keep equal strings once, and programs share most of their text.
 #   cmake -DNAME=flat -DSOURCE=kernels/flat.cl -DINCLUDES=kernels,host/include -DOUTPUT=embedded_flat.c -P embed.cmake
-# OUTPUT.d tells make or ninja what was included.
-# Comments that stand on lines of their own become empty lines: they are a quarter of the text. Lines begin without blanks
+# OUTPUT.d lists the included files for make or ninja.
+# Comments on lines of their own become empty lines: they are a quarter of the text. Lines begin without blanks
 # and end without comments.
 # '#line' keeps the device compiler's messages pointing at the real files and lines.
 # A text is compiled where no file is, so an #include that would stay in it is an error. Headers of the C library are
-# the exception; they stand under a condition that no device meets.
+# the exception; they are under a condition that no device meets.
 # With NAMES the output has two more strings, of words: `names`, all that the text declares, and `macros`, all that it
-# defines, but for what the public headers do. By them a text can be there twice, and beside a text of the user's.
+# defines, but for those of the public headers. By them a text can be there twice, and beside a text of the user's.
 # So is a header whose one place is under a condition that need not hold where it is included again.
 string(REPLACE "," ";" INCLUDES "${INCLUDES}")
 set(seen "")

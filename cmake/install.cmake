@@ -1,4 +1,4 @@
-# What is installed, and how others find it: CMake's find_package(slabcast) and pkg-config's slabcast.pc.
+# Installed files, and how others find them: CMake's find_package(slabcast) and pkg-config's slabcast.pc.
 # Both name the libraries that an archive calls plainly. So programs that link it need no package of CMake's, no C
 # compiler and no headers for them. Programs that link the shared library need none of them.
 
@@ -66,7 +66,7 @@ install(
   FILES ${PROJECT_BINARY_DIR}/slabcast-config-version.cmake
   DESTINATION ${slab_cmake_folder} COMPONENT development)
 
-# What the programs write of themselves (program/CMakeLists.txt).
+# The manuals and completions that the programs write (program/CMakeLists.txt).
 foreach(folder IN LISTS slab_manuals)
   set(component program)
   if(folder MATCHES "-mpi$")

@@ -1,4 +1,4 @@
-# Whose packages are told: slab_manager. It is that of the system which builds.
+# slab_manager: the package manager whose names are reported. It is that of the system which builds.
 if(CMAKE_HOST_APPLE)
   set(slab_manager Homebrew)
 elseif(CMAKE_HOST_WIN32)
@@ -7,7 +7,7 @@ else()
   set(slab_manager Debian)
 endif()
 
-# slab_here_named(RESULT PACKAGE): what it calls the package that begins with Debian's name; empty where it has none.
+# slab_here_named(RESULT PACKAGE): its name of the package that begins with Debian's name; empty where it has none.
 function(slab_here_named result package)
   if(NOT slab_manager STREQUAL "Debian")
     string(REGEX MATCH "^[^ ]+" package "${package}")

@@ -2,7 +2,7 @@
 #   cmake -DNAME=slabcast -DPROGRAM=COMMAND -DOUTPUT=FOLDER -P manual.cmake
 file(REMOVE_RECURSE ${OUTPUT})
 
-# slab_write(PATH ARGUMENT...): what the program says to these.
+# slab_write(PATH ARGUMENT...): writes the program's output for these arguments.
 function(slab_write path)
   get_filename_component(folder ${OUTPUT}/${path} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})

@@ -1,8 +1,9 @@
 # Compiles the kernels of kernels/variants.def for processors. Sets slab_native_sources and slab_native_objects, and for
 # the program slab_ceiling_sources and slab_ceiling_objects: kernels/ceiling.cl.
 #
-# A level is an instruction set and its lanes. clang compiles the kernels' text as OpenCL C at the width of the registers;
-# the library chooses the level when it runs. `c11` is any C compiler's: the same text at one lane, for every processor.
+# A level is an instruction set and its lanes. clang compiles the kernels' text as OpenCL C at the width of the
+# registers. The library chooses the level when it runs. `c11` is any C compiler's: the same text at one lane, for every
+# processor.
 # needs.cmake has the options: the levels, and the compiler.
 set(slab_processor ${CMAKE_SYSTEM_PROCESSOR})
 if(APPLE AND CMAKE_OSX_ARCHITECTURES)
@@ -37,7 +38,7 @@ foreach(level IN LISTS slab_levels)
   endif()
 endforeach()
 
-# What CMake tells the C compiler of the machine that it compiles for, and where the headers of that are.
+# CMake's options for the C compiler that name its target machine, and the place of that machine's headers.
 set(slab_c_machine "")
 macro(slab_tell_c_compiler option value)
   if(CMAKE_C_COMPILE_OPTIONS_${option} AND NOT "${value}" STREQUAL "")
@@ -82,7 +83,7 @@ macro(slab_level_compiler level)
       list(APPEND compile -mstackrealign)
     endif()
   endif()
-  # Nothing unwinds through kernels: their tables would take 28 KB. Windows looks through them for whoever handles a fault.
+  # Nothing unwinds through kernels: their tables would take 28 KB. Windows searches them for the handler of a fault.
   if(NOT WIN32)
     list(APPEND compile -fPIC -fvisibility=hidden -fno-asynchronous-unwind-tables -fno-unwind-tables)
   endif()
@@ -102,7 +103,7 @@ macro(slab_kernels made)
     COMMENT "Compiling ${program}, query ${query}, ${kinds}, for ${level} ${ARGN}" VERBATIM)
 endmacro()
 
-# What the sets of primitives of variants.def are to the text.
+# The macros by which the text gets the sets of primitives of variants.def.
 set(slab_kinds_all "")
 set(slab_kinds_triangles -DSLAB_KINDS=16)
 set(slab_kinds_instances -DSLAB_INSTANCES=1)

@@ -1,10 +1,10 @@
-# What the build needs beside a compiler: looks for it, decides which parts are built of it, and tells both.
-# Sets slab_program, slab_bench and slab_tests: whether that part is built. Only what those could use is looked for.
+# The needs of the build beside a compiler: looks for them, decides which parts are built, and reports both.
+# Sets slab_program, slab_bench and slab_tests: whether that part is built. It looks only for needs of these parts.
 
 include(${CMAKE_CURRENT_LIST_DIR}/manager.cmake)
 
-# slab_need(NAME FOUND PACKAGE WITHOUT): FOUND names a variable that is true where this is here; else the Debian package
-# that brings it, and what its lack costs. Told is what this system's package manager calls it.
+# slab_need(NAME FOUND PACKAGE WITHOUT): FOUND names a variable that is true where this is here. PACKAGE: the Debian
+# package that brings it. WITHOUT: the cost of its lack. The report has the name of this system's package manager.
 set(slab_needs "")
 macro(slab_need name found package without)
   list(APPEND slab_needs "${name}")
@@ -17,8 +17,8 @@ macro(slab_need name found package without)
   set("slab_without_${name}" "${without}")
 endmacro()
 
-# slab_part(NAME OPTION NEED...): sets slab_NAME as OPTION says, of which AUTO means: where all its needs are here. Where
-# OPTION is ON and one is not here, that is an error.
+# slab_part(NAME OPTION NEED...): sets slab_NAME to OPTION. AUTO is ON where all its needs are here. Where OPTION is ON
+# and one is not here, that is an error.
 set(slab_left_out "")
 macro(slab_part name option)
   set(slab_lacks "")
@@ -61,7 +61,7 @@ endif()
 #   SLABCAST_NATIVE          AUTO: all levels that can be built; OFF: none; or a list, such as "c11;x86-64-v3"
 #   SLABCAST_NATIVE_OBJECTS  a folder of ready ones, native/ of another build with the same levels; empty: they are compiled
 #   SLABCAST_KERNEL_COMPILER a command that is clang 14 or later (a list, such as "python3;-m;ziglang;clang"); empty: none
-#   SLABCAST_KERNEL_FLAGS    options that follow all others, for whoever compiles kernels often and runs them little
+#   SLABCAST_KERNEL_FLAGS    options that follow all others, for builds whose kernels run little
 set(SLABCAST_NATIVE AUTO CACHE STRING "Kernels compiled ahead for processors: AUTO, OFF, or a list of levels")
 set(SLABCAST_NATIVE_OBJECTS "" CACHE PATH "A folder of kernels that are compiled already")
 set(SLABCAST_KERNEL_FLAGS "" CACHE STRING "Options of kernels for processors, after all others")
@@ -82,7 +82,7 @@ if(NOT DEFINED SLABCAST_KERNEL_COMPILER)
   endif()
   set(SLABCAST_KERNEL_COMPILER "${slab_found}" CACHE STRING "A command that is clang 14 or later; empty: none")
 endif()
-# For another machine it is told the C compiler's target, unless it names one itself.
+# For another machine it gets the C compiler's target, unless it names one itself.
 set(slab_kernel_target "")
 if(NOT SLABCAST_KERNEL_COMPILER MATCHES "-target")
   set(slab_target ${CMAKE_C_COMPILER_TARGET})
@@ -207,7 +207,7 @@ if(slab_program AND CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
   list(APPEND slab_left_out "manual pages and completions (the program is for another machine)")
 endif()
 
-# ---- what is said at the end ----
+# ---- the report at the end ----
 
 # slab_pad(RESULT TEXT WIDTH)
 function(slab_pad result text width)

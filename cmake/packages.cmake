@@ -1,7 +1,7 @@
-# Debian packages, by CPack: `./dev package` builds and checks them (tests/packages.sh). One for each component of what
-# is installed; what names no component goes with the program. Another package, as that of another language, is a call
-# of slab_package below, and a component of that name in the rules that install its files.
-#   CPACK_PACKAGE_CONTACT   who answers for the packages: give an address that is read to those that are published
+# Debian packages, by CPack: `./dev package` builds and checks them (tests/packages.sh). There is one for each component
+# of the installation; files without a component go with the program. Another package, as that of another language, is
+# a call of slab_package below, and a component of that name in the rules that install its files.
+#   CPACK_PACKAGE_CONTACT   the packages' contact: give an address that is read to those that are published
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -65,8 +65,8 @@ endforeach()
 
 # ---- the packages ----
 
-# slab_package(COMPONENT NAME SECTION MULTIARCH DEPENDS SUGGESTS DESCRIPTION): what its files call is added to DEPENDS;
-# the first line of DESCRIPTION is the short one. CMake before 3.31 writes no field Multi-Arch.
+# slab_package(COMPONENT NAME SECTION MULTIARCH DEPENDS SUGGESTS DESCRIPTION): packages that its files call are added to
+# DEPENDS; the first line of DESCRIPTION is the short one. CMake before 3.31 writes no field Multi-Arch.
 macro(slab_package component name section multiarch depends suggests description)
   string(TOUPPER ${component} upper)
   list(APPEND CPACK_COMPONENTS_ALL ${component})
@@ -116,8 +116,8 @@ This package has slabcast-mpi, which casts the rays of a file on all ranks of
 an MPI job.")
 endif()
 
-# For Debian's Python, whatever its version: the modules alone, which load the library by its SONAME. METADATA is what
-# pip lists and what the modules have the version from; without a file RECORD pip leaves the package to apt.
+# For Debian's Python of any version: the modules alone, which load the library by its SONAME. pip lists the METADATA,
+# and the modules read their version there. Without a file RECORD pip leaves the package to apt.
 slab_package(python3 python3-slabcast python ""
   "python3 (>= 3.9), python3-numpy, ${slab_runtime} (>= ${PROJECT_VERSION})" python3-pyopencl
   "massive ray batches on processors and OpenCL devices (Python 3)
@@ -169,7 +169,7 @@ fi
 ]])
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_CONTROL_EXTRA ${slab_package_dir}/postinst ${slab_package_dir}/prerm)
 
-# Who links the library gets the package of that version or a later one: within a SONAME functions only come.
+# Programs that link the library need its package of that version or a later one: within a SONAME functions only come.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 # A trigger, as Debian's policy has it. CPack would write scripts that call ldconfig too, unless some are named; those

@@ -6,7 +6,7 @@
 # needs.cmake has the option, and looks for a compiler with that target. Each program is kept as a tar.gz, made by CMake
 # itself and unpacked by zlib; without zlib as it is.
 
-# As the library asks for them (host/cuda/ptx.c). Stacks are those that the deepest scene needs (kernels/variants.def).
+# As the library looks for them (host/cuda/ptx.c). Stacks are those that the deepest scene needs (kernels/variants.def).
 set(slab_ptx_options -cl-std=CL1.2 -DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_LOCAL_BOXES=128 -DSLAB_WALKERS=1 -DSLAB_RAY_PAIRS=1)
 # More warps fit where a work-item has fewer registers. 80: tuning.c. Closed edges would spill 1 KB. 128: clang 15 takes
 # 122, clang 22 167.
@@ -126,6 +126,6 @@ if(WIN32)
   set_target_properties(slab_cuda PROPERTIES PREFIX "")
 else()
   set_target_properties(slab_cuda PROPERTIES SUFFIX .so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  # Debian asks for it, where libraries lie.
+  # Debian requires it for libraries.
   target_link_options(slab_cuda PRIVATE LINKER:-soname,libslabcast-cuda.so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 endif()

@@ -1,4 +1,4 @@
-# What is left of a program's PTX: no comments, empty lines and blanks, which are a fifth of it, and short names. Its first
+# Shortens a program's PTX: no comments, empty lines and blanks, which are a fifth of it, and short names. Its first
 # line names the program. REGISTERS: most of a work-item; 0: no limit.
 #   cmake -DFILE=x.ptx -DNAME=x -DREGISTERS=80 -P ptx_text.cmake
 cmake_minimum_required(VERSION 3.22)

@@ -22,7 +22,7 @@ slabcast() { "$program" "$@"; }
 # blanks: the lines of stdin with single blanks and none at their ends.
 blanks() { sed 's/[ \t][ \t]*/ /g; s/^ //; s/ $//'; }
 
-# check: the lines of `wanted` stand in `said`, in their order.
+# check: the lines of `wanted` are in `said`, in their order.
 check() {
   local line at=0 found
   while IFS= read -r line; do

@@ -28,7 +28,7 @@ FONT = ImageFont.load_default(15)
 
 
 def run(*command: str) -> str:
-    """What a command prints, which is shown too."""
+    """A command's output, which is also printed."""
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     print(f"$ {' '.join(command)}\n{printed}", end="", flush=True)
     return printed
@@ -107,8 +107,8 @@ def hemisphere(count: int) -> np.ndarray:
 
 
 def lit(scene: slabcast.Scene, camera: Camera, shade, sun=(-0.45, -0.6, 0.66), rays: int = 64, told=None) -> np.ndarray:
-    """A picture by sun and sky: shade(hits, points) gives the colours of what is hit, `rays` go to the sky. Colours of
-    told(hits), which is the hits that a colour bar tells of, stay as they are."""
+    """A picture by sun and sky: shade(hits, points) gives the colours of the hits, `rays` go to the sky. Colours of
+    told(hits), the hits that a colour bar explains, stay as they are."""
     sun = (sun / np.linalg.norm(sun)).astype(np.float32)
     picture, rng, dome = [], np.random.default_rng(5), hemisphere(rays)
     eye = camera.eye.astype(np.float32)
@@ -211,7 +211,7 @@ def put(picture: np.ndarray, colors: np.ndarray, left: int, top: int) -> None:
 
 
 def cloud(points: np.ndarray, shade: np.ndarray, camera: Camera, sizes) -> np.ndarray:
-    """Points in the night, the farthest first. sizes: (pixels, depth): so large is what is nearer."""
+    """Points in the night, the farthest first. sizes: (pixels, depth): so large are points nearer than that."""
     column, row, depth = camera.project(points)
     picture = np.tile(NIGHT, (HEIGHT * FINE, WIDTH * FINE, 1))
     order = np.argsort(-depth)
@@ -401,7 +401,7 @@ def lidar_drive(work: Path) -> None:
     run(str(BIN / "lidar_drive"), str(work / "cloud.ply"), "24", "1024")
     ply, frames, shown, near, far = read_ply(work / "cloud.ply")["vertex"], 24, 11, 3, 60
     picture = night()
-    # From above: 6.6 pixels a metre; each point in the colour of its turn, what stands on the ground last and larger.
+    # From above: 6.6 pixels per metre; each point in the colour of its turn, points on the ground last and larger.
     above = Axes((70, 46, 70 + 1056, 46 + 264), (-50, 110), (-20, 20))
     times = (0x3B4CC0, 0x35A7EA, 0x5FE3B0, 0xFFD166, 0xF0406A)
     for is_ground, size in ((True, 1), (False, 2)):
@@ -721,7 +721,7 @@ def far_sight(work: Path) -> None:
 
 
 def legged_robots(work: Path) -> None:
-    """All robots stand on the terrain; what one of them sees is drawn over it."""
+    """All robots stand on the terrain; the view of one of them is drawn over it."""
     python("legged_robots", str(work / "scans.npz"))
     scans, example = np.load(work / "scans.npz"), runpy.run_path(str(ROOT / "python/examples/legged_robots.py"))
     at, yaw = scans["at"], scans["yaw"]

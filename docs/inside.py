@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Draws docs/inside.png, a slice through two knots that overlap, and docs/inside-holes.png, one through a knot with holes,
-by each of the packages that bench/inside_of.py asks.
+by each of the packages that bench/inside_of.py compares.
 
     python docs/inside.py
 
-Red is wrong: not the union of what each knot holds alone, or not what the knot held before it had holes. Needs slabcast,
+Red is wrong: not the union of the knots' insides, or not the inside of the knot before it had holes. Needs slabcast,
 NumPy and Pillow; the packages are those that are installed."""
 
 import re
@@ -36,7 +36,7 @@ def knots():
 
 
 def draw(path, sides, points, right, shape):
-    """A panel a side."""
+    """A panel per side."""
     rows = -(-len(sides) // COLUMNS)
     picture = Image.new("RGB", (COLUMNS * PANEL[0], rows * PANEL[1]), "white")
     pen = ImageDraw.Draw(picture)

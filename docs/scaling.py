@@ -20,7 +20,7 @@ class Job:
     rays: float = 1e11
     ray_bytes: float = 32
     result_bytes: float = 32  # closest; distance 4, any 1, interval 16
-    rate: float = 2.5e8  # rays/s of a node, batches in host memory to results there
+    rate: float = 2.5e8  # rays/s per node, batches in host memory to results there
     start: float = 5.0  # s: launcher, MPI, the device's compiler with a warm cache
     start_node: float = 0.005  # s more for each node
     scene: float = 8.0  # s: rank 0 reads the scene and builds its tree
@@ -28,13 +28,13 @@ class Job:
     share_latency: float = 5e-6  # s for each depth of the broadcast's tree
     share_rate: float = 5e9  # bytes/s of a pipelined broadcast: half of a link that sends and receives 10e9
     unpack_rate: float = 2e9  # bytes/s: checking, copying and uploading the packed scene
-    read_latency: float = 2e-3  # s a call
+    read_latency: float = 2e-3  # s per call
     read_link: float = 5e9  # bytes/s that one node can read
     read_cap: float = 5e11  # bytes/s that the file system can give to all
     write_latency: float = 5e-3
     write_link: float = 5e9
     write_cap: float = 3e11
-    end: float = 1.0  # s: what is written reaches the disks, the file gets its name
+    end: float = 1.0  # s: written data reach the disks, the file gets its name
 
 
 def depth(job):

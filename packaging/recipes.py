@@ -115,14 +115,14 @@ def trial(folder: Path) -> None:
 
 # ---- their own tools ----
 
-# What each recipe is parsed by, in its folder.
+# The command that parses each recipe, in its folder.
 COMMANDS = {
     "aur": ("makepkg", "--printsrcinfo"),
     "conan": ("conan", "inspect", "."),
     "homebrew": ("ruby", "-c", "slabcast.rb"),
     "nix": ("nix-instantiate", "--parse", "package.nix"),
 }
-# conda-forge's own settings, as far as the recipe asks for them.
+# conda-forge's own settings, as far as the recipe uses them.
 CONDA_VARIANT = "c_compiler: [clang]\nc_stdlib: [sysroot]"
 
 
@@ -141,7 +141,7 @@ def run(*command: str, folder: Path) -> str:
 
 
 def parsed_by_command(*command: str, folder: Path) -> str:
-    """Says by which version."""
+    """Prints by which version."""
     if not shutil.which(command[0]):
         return f"not parsed: {command[0]} is not here"
     run(*command, folder=folder)

@@ -1,6 +1,6 @@
-"""What pyproject.toml builds with: scikit-build-core, which is told a compiler of the vector kernels.
+"""The build backend of pyproject.toml: scikit-build-core, which gets a compiler for the vector kernels.
 
-That is this machine's clang, or the one of the wheel ziglang, which is asked for where there is no clang.
+The compiler is this machine's clang. Where there is none, the build requires the wheel ziglang, which has one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scikit_build_core.build import (  # noqa: F401 # hooks as they are
 Settings = Optional[dict[str, Any]]
 ZIG = "ziglang==0.17.1"
 OLDEST, NEWEST = 14, 22
-PROCESSORS = ("x86_64", "amd64", "aarch64", "arm64")  # that cmake/native.cmake knows vector registers of
+PROCESSORS = ("x86_64", "amd64", "aarch64", "arm64")  # for which cmake/native.cmake has vector levels
 
 
 def _clang() -> str | None:
@@ -40,7 +40,7 @@ def _clang() -> str | None:
 
 
 def _asked(settings: Settings, name: str) -> str | None:
-    """What the one who builds says of an option of CMake: by pip's -C cmake.define.NAME=, or in CMAKE_ARGS."""
+    """The user's value of an option of CMake: by pip's -C cmake.define.NAME=, or in CMAKE_ARGS."""
     given = (settings or {}).get(f"cmake.define.{name}")
     found = re.search(rf"-D{name}(?::\w+)?=(\S*)", os.environ.get("CMAKE_ARGS", ""))
     return str(given) if given is not None else found[1] if found else None

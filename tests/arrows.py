@@ -26,7 +26,7 @@ OF_PROGRAM = re.compile(r"(jansson|png|zlib|cairo[-a-z]*|mpi|signal|time)\.h|ass
 
 
 def table():
-    """What each room may include: the rooms of its row, theirs, and so on."""
+    """The rooms that each room may include: those of its row, theirs, and so on."""
     text = (ROOT / "docs/architecture.md").read_text()
     rows = re.findall(r"^\| `(\w+)/?` \|([^|]*)\|", text.split("<!-- arrows -->")[1], re.M)
     direct = {room: set(re.findall(r"\w+", allowed)) for room, allowed in rows}
@@ -52,7 +52,7 @@ def room_of(path):
 
 
 def target_of(path, name):
-    """The room of what is included; None where everybody may include it. False: no file of this tree by that name."""
+    """The room of an included file; None where everybody may include it. False: no file of this tree by that name."""
     for folder in (path.parent, ROOT / "host", ROOT / "host/include", ROOT / "kernels", ROOT):
         if (folder / name).is_file():
             return room_of((folder / name).resolve())
@@ -120,7 +120,7 @@ def symbols(build):
 
 
 def circles(calls):
-    """Objects that need each other. What nobody of those left calls, or what calls nobody of them, is in no circle."""
+    """Objects that need each other. One that no other left object calls, or that calls none, is in no circle."""
     left = set(calls)
     while True:
         called = set().union(*(calls[name] & left for name in left)) if left else set()

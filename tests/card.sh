@@ -71,7 +71,8 @@ unset SLAB_CUDA_CARDS OPENCL_LAYERS SLAB_FLIP SLAB_FLIP_FILE
 expect_stderr 'no device "gpu" by cuda: ' 'opencl-verify: exit code 3' 'opencl: no figures, since'
 [[ -z $(find "$work/wrong" -name '*.csv' ! -name first.csv) ]] || fail "figures of wrong answers: $(find "$work/wrong")"
 
-# ---- PTX by libclc: every query, and a wrong answer of each, in the middle, which is among the sample unless there are several a ray ----
+# ---- PTX by libclc: every query, and a wrong answer of each, in the middle ----
+# The sample has that one unless there are several per ray.
 export LD_LIBRARY_PATH=$cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 expect_exit 0 ptx
 [[ $(grep -c 'answers equal' "$work/out") == 28 ]] || fail "not 7 queries, 4 casts each: $(<"$work/out")"

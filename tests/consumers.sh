@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# consumers.sh WHAT BUILD|PREFIX: those who use the library, and machines that have little.
+# consumers.sh WHAT BUILD|PREFIX: users of the library, and machines that have little.
 #
-#   installed BUILD    what BUILD installs is enough for strangers' projects, and its program runs
+#   installed BUILD    BUILD's installation is enough for strangers' projects, and its program runs
 #   embedded BUILD     a project that takes this one in gets the library and nothing else; its archive defines no names but
 #                      ours, and is enough for strangers once it is installed
-#   bare BUILD         without any optional need the library is configured and built, and what is missing is told
+#   bare BUILD         without any optional need the library is configured and built, and the missing ones are reported
 #   strangers PREFIX   strangers' projects on an installation: in C, in C++ alone, by pkg-config; with no file of this
-#                      repository at hand but what they compile. Where OpenCL's headers are, with objects of theirs too
+#                      repository at hand but their sources. Where OpenCL's headers are, with objects of theirs too
 #
-# What is built here again is built without optimisation, by the compiler and the generator of BUILD. Kernels for processors
-# are BUILD's, or a bare machine's: those of the C compiler.
+# Builds are made here without optimisation, by the compiler and the generator of BUILD. Kernels for processors are
+# BUILD's, or a bare machine's: those of the C compiler.
 set -euo pipefail
 
 # shellcheck source=tests/script.sh
 source "$(dirname "${BASH_SOURCE[0]}")/script.sh"
 
-# refused TEXT COMMAND...: it fails, and says TEXT.
+# refused TEXT COMMAND...: it fails, and prints TEXT.
 refused() {
   if "${@:2}" >"$work/log" 2>&1; then fail "did not fail: ${*:2}"; fi
   tr -s '\n ' ' ' <"$work/log" | grep -qF -- "$1" || fail "\"$1\" is not said by ${*:2}: $(<"$work/log")"
@@ -63,7 +63,7 @@ END
   quietly cmake --build "$work/$name/build"
 }
 
-# without_loader PROGRAM: where libOpenCL cannot be opened, the program starts all the same and says what is missing.
+# without_loader PROGRAM: where libOpenCL cannot be opened, the program starts all the same and names what is missing.
 without_loader() {
   mkdir loader
   : >loader/libOpenCL.so.1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# dev_systems.sh: what ./dev asks for and refuses on macOS and on Windows, by the names of packages there, and that CMake
-# tells the same names. Both systems are pretended, by `uname` and by package managers that say what they are told. That
-# the packages are there, and enough, is seen on these systems alone.
+# dev_systems.sh: the packages that ./dev requests and refuses on macOS and on Windows, by their names there, and that
+# CMake reports the same names. Both systems are pretended, by `uname` and by package managers with given answers. Only
+# on these systems can one see that the packages are there, and enough.
 set -euo pipefail
 
 # shellcheck source=tests/script.sh
@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/script.sh"
 unset MINGW_PACKAGE_PREFIX MINGW_PREFIX HOMEBREW_PREFIX BASH_ENV
 export OCL_ICD_VENDORS=$work/none
 
-# A machine that has nothing: PATH is what ./dev takes before it builds.
+# A machine that has nothing: PATH has only the programs that ./dev uses before it builds.
 mkdir "$work/bin"
 for tool in awk bash cat dirname sort; do ln -s "$(command -v "$tool")" "$work/bin/$tool"; done
 # shellcheck disable=SC2016 # that script's
@@ -72,7 +72,7 @@ echo "BASH_VERSION='3.2.57(1)-release'" >"$work/old"
 BASH_ENV=$work/old on "${mac[@]}" \
   "dev: this bash is 3.2.57(1)-release, and 4.4 or later is needed; on macOS: brew install bash" demo
 
-# CMake's names are the same, of all packages that it tells.
+# CMake's names are the same, of all packages that it reports.
 cat >"$work/names.cmake" <<'END_OF_CMAKE'
 include(${ROOT}/cmake/manager.cmake)
 foreach(package IN LISTS PACKAGES)

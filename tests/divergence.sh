@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # divergence.sh BENCH TABLE: bench/results/divergence.txt is that of today's kernel and BVHs: a cheap scene's figures differ
-# by less than 5 % from the table's. 77: the processor lacks what the kernel that counts is compiled for.
+# by less than 5 % from the table's. 77: the processor lacks the instructions of the kernel that counts.
 set -euo pipefail
 export LC_ALL=C SLABCAST_BACKENDS=native
 

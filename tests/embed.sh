@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# embed.sh: what cmake/embed.cmake makes of kernels leaves no #include in a text that is compiled where no file is.
+# embed.sh: cmake/embed.cmake leaves no #include in a kernel's text, which is compiled where no file is.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
@@ -36,7 +36,7 @@ done <<'END'
 #include SOME_HEADER
 END
 
-# A header stands in one place. Without this check the other branch lacked it, on the device alone.
+# A header is in one place. Without this check the other branch lacked it, on the device alone.
 branches=$'#if SOME\n#include "maths/slab.h"\n#else\n#include "maths/slab.h"\n#endif'
 ! embed "$branches" || fail "a header is placed in one of two branches that include it"
 tr -s '\n ' ' ' <"$work/said" | grep -q 'maths/slab.h was placed under "#if SOME" alone' || fail "no word of it: $(<"$work/said")"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # example_kernels.sh PROGRAM: an example that traces rays in a kernel of its own exits with 0, which it does
-# where its result agrees with a formula. Its picture has light and dark, and the size that its header says.
+# where its result agrees with a formula. Its picture has light and dark, and the size of its header.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,6 +14,6 @@ tail -c $((width * height)) "$work/picture.pgm" | od -An -v -tu1 | awk '
   { for (i = 1; i <= NF; i++) { sum += $i; n++; if ($i < 80) dark++; if ($i > 240) bright++ } }
   END { exit !(dark > n / 2000 && bright > n / 1000 && sum < 0.97 * 255 * n) }'
 
-# Without a path it tells its usage.
+# Without a path it prints its usage.
 if "$1" >/dev/null 2>"$work/said"; then exit 1; else [ $? -eq 2 ]; fi
 grep -q usage "$work/said"

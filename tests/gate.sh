@@ -3,9 +3,10 @@
 # in the scalar form they get, with no GPU at hand. A missing compiler is a failure.
 #   gate.sh             of kernels whose code is part of others' only the front end, which warns
 #   gate.sh --all       all code
-#   gate.sh --update    rewrites the table of what the machine code takes, and that of the model below
-#   gate.sh --model     how many rays a second that lets expect, with how rays diverge (gpu_model.py); compiles nothing
+#   gate.sh --update    rewrites the table of the machine code's counts, and that of the model below
+#   gate.sh --model     prints rays per second by the model, with how rays diverge (gpu_model.py); compiles nothing
 #   gate.sh --ptx FOLDER   leaves NVIDIA's intermediate code of two kernels there, for bench_ptx, and ends
+#
 # Where clang is that of the table, bench/results/machine_code.txt, a figure 5 % above it fails: of closest and any, with
 # --all of every query. NVIDIA's machine code is made from clang's PTX, not by the vendor's OpenCL compiler: a hint, no
 # target. Where it cannot be made it is not judged.
@@ -35,7 +36,7 @@ common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
 gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_LOCAL_BOXES=128) # host/device/tuning.c
 cpu=(-DSLAB_RAYS=32 -DSLAB_LOCAL_BOXES=0)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/nvptx64--nvidiacl.bc")
-# libclc knows no later GPU than gfx906; its functions are bitcode, which gfx1100 takes too.
+# libclc has no later GPU than gfx906; its functions are bitcode, which gfx1100 takes too.
 amd=(-target amdgcn-- -nogpulib -fverbose-asm -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/gfx906-amdgcn--.bc")
 
 die() {
@@ -55,7 +56,7 @@ limited() {
   sed "${limit:+/\.entry/,/^{/s/^{/.maxnreg $limit\n{/}"
 }
 
-# write_ptx FOLDER: what bench_ptx loads. Its first line names the program as cmake/ptx.cmake does.
+# write_ptx FOLDER: the PTX for bench_ptx. Its first line names the program as cmake/ptx.cmake does.
 write_ptx() {
   local kernel query kinds shapes name
   mkdir -p "$1"
@@ -72,11 +73,13 @@ flat $boxes boxes
 END
 }
 
-# Whether a variant's code is but part of another's: of one kind of primitive, or of a query for a scene in several
-# buffers, with instances, with closed edges or of as many rays as a buffer says, of which that part is the same for all.
+# Whether a variant's code is only part of another's: it is for one kind of primitive, or for a query on a special scene
+# or with special rays. These are a scene in several buffers or with instances, closed edges, and a number of rays from
+# a buffer. Code for them is the same in all queries.
 is_part() { [[ ($3 != 0 && $3 != "$all") || (${5-} != '' && $2 != 0) ]]; }
 
-# Whether a variant's machine code is judged: what scenes of every kind get on a GPU, and those of the kind that it is fastest at.
+# Whether a variant's machine code is judged: that for scenes of every kind on a GPU, and for scenes of the kind at
+# which the kernel is fastest.
 is_judged() {
   [[ -n $judged && $4 == "$exact" && ($mode != '' || $2 == 0 || $2 == 2) ]] || return
   case $(basename "$1" .cl)${5-} in
@@ -175,7 +178,7 @@ compile_all() {
   for (( ; running > 0; running--)); do wait -n || return 1; done
 }
 
-# judge: what the machine code takes, against the table, or into it.
+# judge: the machine code's counts, against the table, or into it.
 judge() {
   local made=("gfx: $compiler") code
   if [[ -n $cuda ]]; then made+=("sm: $compiler, then ptxas $("$cuda/bin/ptxas" --version | sed -n 's/.*, V//p')"); fi

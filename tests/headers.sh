@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # headers.sh COMPILER...: each header of the library and of its sets alone is a whole. It includes the headers that it
-# uses; on one processor these may come by chance with another's intrinsics. A compiler that is not installed is told
-# and left out; the first has to be.
+# uses; on one processor these may come by chance with another's intrinsics. A compiler that is not installed is
+# reported and left out; the first has to be there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

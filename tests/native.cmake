@@ -9,7 +9,7 @@ slab_test(test_instances_edges api/test_instances_edges.c fixtures/expect.c NATI
 slab_test(test_batch api/test_batch.c fixtures/counting_scene.c fixtures/mixed_fates.c NATIVE 1 8 16)
 slab_test(test_batch_options api/test_batch_options.c fixtures/counting_scene.c NATIVE 1 8 16)
 slab_test(test_batch_all api/test_batch_all.c fixtures/counting_scene.c NATIVE 1 8 16)
-slab_test(test_batch_pairs api/test_batch_pairs.c fixtures/refused.c NATIVE 0) # a lane each, whatever the device's width
+slab_test(test_batch_pairs api/test_batch_pairs.c fixtures/refused.c NATIVE 0) # a lane each, at any width of the device
 slab_test(test_check api/test_check.c fixtures/counting_scene.c fixtures/mixed_fates.c NATIVE 1 8 16)
 slab_test(test_own geometry/test_own.c WIDTHS 8 NATIVE 1 8 16)
 slab_test(test_points api/test_points.c fixtures/expect.c NATIVE 1 8 16)
@@ -25,7 +25,7 @@ slab_test(test_serialize api/test_serialize.c fixtures/mixed_fates.c NATIVE 0)
 slab_test(test_threads api/test_threads.c fixtures/counting_scene.c fixtures/mixed_fates.c NATIVE 0)
 slab_test(test_helpers api/test_helpers.c NATIVE 0)
 
-# The pool of threads, some of which the test does not let start.
+# The pool of threads, of which the test keeps some from starting.
 set(pool_sources ${PROJECT_SOURCE_DIR}/host/base/pool.c ${PROJECT_SOURCE_DIR}/host/base/processors.c ${PROJECT_SOURCE_DIR}/host/os/${slab_os}.c)
 if(NOT WIN32) # it has no forks and no signals, which most of the test is about
   slab_test(test_pool api/test_pool.c fixtures/modes.c ${pool_sources} HOST_ONLY)
@@ -96,7 +96,7 @@ slab_test(test_exact geometry/test_exact.c HOST_ONLY)
 # Device answers before the oracle, and how many it leaves undecided.
 slab_test(test_verdict geometry/test_verdict.c fixtures/verdict.c fixtures/verdict_sets.c fixtures/counting_scene.c WIDTHS 1 8 16 NATIVE 1 8 16)
 
-# What slab_explain tells of single rays, before casts of the same. OpenCL would compile a program for each of its scenes.
+# slab_explain of single rays, against casts of the same. OpenCL would compile a program for each of its scenes.
 add_executable(test_explain geometry/test_explain.c fixtures/verdict.c fixtures/verdict_sets.c)
 target_link_libraries(test_explain PRIVATE slab_harness)
 slab_native_test(test_explain 1 8 16)
@@ -119,7 +119,7 @@ foreach(contract rays options)
   slab_test(test_${contract} geometry/test_${contract}.c fixtures/unit_shapes.c fixtures/expect.c NATIVE 1 8 16)
 endforeach()
 
-# What mutants survived before.
+# Tests for mutants that survived before.
 slab_test(test_gaps geometry/test_gaps.c fixtures/expect.c NATIVE 1 8 16)
 
 # The one invariant: no tree can change an answer. Trees are met 8 lanes wide at width 16, so 8 would add nothing. Nor
@@ -158,7 +158,7 @@ foreach(test test_stack test_blocks)
   slab_register(${test} BACKEND native COMMAND ${test})
 endforeach()
 
-# What x86-64 processors with fma run in place of what others do.
+# Functions that are compiled a second time, for x86-64 processors with fma.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_executable(test_per_processor bvh/test_per_processor.c fixtures/harness.c)
   target_include_directories(test_per_processor PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
@@ -166,7 +166,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   slab_native_test(test_per_processor 0)
 endif()
 
-# What the default builds of few primitives.
+# The default build of few primitives.
 add_executable(test_small bvh/test_small.c fixtures/harness.c)
 target_include_directories(test_small PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
 target_link_libraries(test_small PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
@@ -175,7 +175,7 @@ if(slab_all_tests)
   slab_register(test_small COMMAND test_small)
 endif()
 
-# What a BVH leaves out.
+# Primitives that a BVH leaves out.
 add_executable(test_collapsed bvh/test_collapsed.c fixtures/ways.c fixtures/filled.c fixtures/harness.c)
 target_include_directories(test_collapsed PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
 target_link_libraries(test_collapsed PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
@@ -193,7 +193,7 @@ target_include_directories(test_scale PRIVATE fixtures ${PROJECT_SOURCE_DIR}/hos
 target_link_libraries(test_scale PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
 slab_native_test(test_scale 0)
 
-# What both BVHs hold.
+# Contents of both BVHs.
 add_executable(test_both bvh/test_both.c fixtures/harness.c)
 target_include_directories(test_both PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
 target_link_libraries(test_both PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
@@ -219,15 +219,14 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   slab_native_test(test_raised 8 16)
 endif()
 
-# Of the long proof: what answers another processor has to give.
+# Of the long proof: the answers that another processor must give.
 add_executable(digests prove/digests.c)
 target_link_libraries(digests PRIVATE slab_flags slab_sets slabcast_lib m)
 
 
-# Faults of every kind.
 add_subdirectory(faults)
 
-# What gpu/ does, with no driver. Other processors are emulated, and would ask the same for minutes.
+# gpu/ with no driver. Other processors are emulated, and would run the same for minutes.
 if("c11" IN_LIST slab_levels AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_CROSSCOMPILING)
   add_subdirectory(pretended)
 endif()

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # packages.sh WHAT: Debian packages, which cmake/packages.cmake describes.
 #
-#   build FOLDER PACKAGES [CMAKE_OPTION...]   builds in FOLDER what is packaged, with the flags that Debian builds with,
+#   build FOLDER PACKAGES [CMAKE_OPTION...]   builds the packages' files in FOLDER, with Debian's flags for builds,
 #                                             puts the packages into PACKAGES, and checks them
-#   test BUILD                                the same of what BUILD has, not optimised and with the kernels of BUILD
+#   test BUILD                                the same of BUILD's parts, not optimised and with the kernels of BUILD
 #
 # Checked are: every installed file is in one package, that of its kind. The library's package is named as its SONAME,
 # can be linked to, and runs nothing when it is installed. The modules of Python find it. No program has a path to its
 # libraries in it. Dependencies are checked, and the findings of lintian, where it is installed. `test` also installs
-# them in a Debian that has nothing, and follows README there, by shell, in C and in Python. That is for root, and told
-# as not tried elsewhere, unless SLABCAST_BARE_ROOT=must.
+# them in a Debian that has nothing, and follows README there, by shell, in C and in Python. That needs root; else it is
+# reported as not tried, unless SLABCAST_BARE_ROOT=must.
 set -euo pipefail
 
 # shellcheck source=tests/script.sh
@@ -19,7 +19,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/script.sh"
 build() {
   local folder=$1 packages=$2 compile link
   export DEB_BUILD_MAINT_OPTIONS=hardening=+all
-  cd "$root" # whose name dpkg-buildflags keeps out of what is built
+  cd "$root" # whose name dpkg-buildflags keeps out of built files
   compile="$(dpkg-buildflags --get CFLAGS) $(dpkg-buildflags --get CPPFLAGS)"
   link=$(dpkg-buildflags --get LDFLAGS)
   rm -rf "$packages"
@@ -40,7 +40,7 @@ depends() {
   [[ ", $(field Depends "$1")," == *", $2"[,\ ]* ]] || fail "$1 does not depend on $2: $(field Depends "$1")"
 }
 
-# placed RUNTIME: what compilers look for is in libslabcast-dev, what programs look for in the package RUNTIME.
+# placed RUNTIME: files for compilers are in libslabcast-dev, files for programs in the package RUNTIME.
 placed() {
   local file home
   while read -r file; do

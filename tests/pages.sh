@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# pages.sh WHAT ...: what README and the pages tell, done as they tell it.
+# pages.sh WHAT ...: follows README and the pages to the letter.
 #
 #   shell BUILD PAGE...          installs BUILD, and follows the pages with nothing of this checkout at hand
-#   shell-at PREFIX PAGE...      the same with what is installed in PREFIX, where compilers and the loader look
+#   shell-at PREFIX PAGE...      the same with the installation in PREFIX, where compilers and the loader look
 #   python INTERPRETER PAGE...   their Python, by an interpreter that has the package
 #   links                        every file that a document of this checkout links to is there; not
 #                                to folders, of which the site has no page
 #
 # Of a page's blocks of code `sh` is run, by one shell after the other in a folder that begins empty. `c` is a program,
 # saved under the name that the text before it gives; `sh` then compiles it. Without a name it is there to be read.
-# `python` is run, all of a page as one session. `text` after one of these is what it prints. Other blocks, such as
+# `python` is run, all of a page as one session. `text` after one of these is its output. Other blocks, such as
 # `console`, are there to be read.
 set -euo pipefail
 
@@ -34,10 +34,11 @@ blocks() {
   ' "$1"
 }
 
-# same PROMISED PRINTED: what a block prints is what the page says.
+# same PROMISED PRINTED: a block's output is the one in the page.
 same() { diff -u "$1" "$2" >&2 || fail "$page: a block prints something else than the page says"; }
 
-# follow PREFIX PAGE: as someone does who has installed it; with `told`, what they set who did so in a place of their own.
+# follow PREFIX PAGE: as someone does who has installed it; with `told`, the variables for an installation in a place of
+# one's own.
 follow() {
   local prefix=$1 block last='' ran=0
   mkdir -p "$work/home"

@@ -3,20 +3,21 @@
 #
 #   prove.sh [--scale S] [STEP...]   these steps, else all of them; S: a share of the full size, 1 if not given
 #   prove.sh --list                  the steps, and which have a result here
-#   prove.sh --write                 only PROOF.md, from what was run before
+#   prove.sh --write                 only PROOF.md, from earlier runs
 #
-# A step is an executable tests/prove/STEP.sh, and its name stands in `steps` below, in the order of the table. It runs
+# A step is an executable tests/prove/STEP.sh, and its name is in `steps` below, in the order of the table. It runs
 # in the root of the repository, with
 #   PROVE_BIN      the folder of the built programs (build/release/bin)
-#   PROVE_SCALE    what --scale says: a step does scaled N of its work, by tests/prove/lib.sh, which it may source
+#   PROVE_SCALE    the value of --scale: a step does scaled N of its work, by tests/prove/lib.sh, which it may source
 #   PROVE_SEED     a number, the same for all steps of a run
 #   PROVE_WORK     an empty folder that goes when it ends
 #   SLABCAST       the program, POCL_CACHE_DIR a kernel cache of the proof's own
-# and prints on stdout nothing but rows, "figure | target | result" (no line without two bars), and where it did not run
-# on the default device one line "runtime: NAME"; all else goes to stderr. Exit status 0: every target that does not
-# depend on the scale was met. A row says how many of what it saw, not that it is fine.
 #
-# What a step printed is kept in build/prove/STEP with date, commit, runtime, seed and duration. PROOF.md is put together
+# It prints on stdout nothing but rows, "figure | target | result" (no line without two bars). Where it did not run on
+# the default device it also prints one line "runtime: NAME". All else goes to stderr. Exit status 0: every target that
+# does not depend on the scale was met. A row counts its cases; it does not say that all is fine.
+#
+# A step's output is kept in build/prove/STEP with date, commit, runtime, seed and duration. PROOF.md is put together
 # from there; the rows of steps without a result there stay as they are in PROOF.md. A run at a smaller scale than the
 # one kept is shown and not kept, so that a trial does not cost a night.
 set -euo pipefail
@@ -29,7 +30,7 @@ steps=(edges rooms suites reference trees sets points inside verdicts mutants in
 
 say() { echo "prove: $*" >&2; }
 
-# What stands here changed, but for the pages that proofs write.
+# The commit, with -dirty where files changed, but for the pages that proofs write.
 commit_now() {
   local commit changes
   commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null) || { echo unknown && return; }
@@ -46,10 +47,10 @@ default_runtime() {
     END { print first }'
 }
 
-# kept_value STEP NAME: what the head of a kept result says of NAME.
+# kept_value STEP NAME: the value of NAME in the head of a kept result.
 kept_value() { sed -n "s/^$2: //p;/^\$/q" "$kept/$1"; }
 
-# keep STEP STATUS SECONDS ROWS: writes the result, unless a larger one stands; one that ended early is none.
+# keep STEP STATUS SECONDS ROWS: writes the result, unless a larger one is kept; one that ended early is none.
 keep() {
   local runtime
   runtime=$(sed -n 's/^runtime: //p' "$4")

@@ -14,7 +14,7 @@
 #             bench/python.py on a new wheel, with its options, beside Open3D, and trimesh with embreex; bench/worlds.py
 #             beside MuJoCo and Warp, on frames of BUILD/bin/bench_worlds
 #
-# `package` comes before tests and types. What is needed comes from PyPI into BUILD/python; where it does not, 77 skips
+# `package` comes before tests and types. Packages come from PyPI into BUILD/python; where they do not, 77 skips
 # all.
 set -euo pipefail
 
@@ -68,8 +68,8 @@ package() {
   without_clang
 }
 
-# Where PATH has no clang, an sdist asks for the wheel of one; where it does not get that, it makes no library that is
-# slow without a word.
+# Where PATH has no clang, an sdist requires the wheel of one; where it does not get that, it fails, and makes no slow
+# library.
 without_clang() {
   local place program sdist asked
   mkdir "$here/unclanged"
@@ -88,7 +88,7 @@ print(building.get_requires_for_build_wheel(), building.get_requires_for_build_w
   grep -q 'Neither clang 14 or later' "$here/log" || fail "a build without clang says $(<"$here/log")"
 }
 
-# What someone gets who installs the wheel: no compiler, no paths of this machine, no OpenCL.
+# A user's installation of the wheel: no compiler, no paths of this machine, no OpenCL.
 bare() {
   python3 -m venv "$here/bare"
   fetched "$here/bare/bin/pip" install --no-compile "$1"
@@ -156,7 +156,7 @@ worlds_alone() {
   [[ $(awk -F, '{ print NF }' "$here"/worlds*.csv | uniq) == 18 ]] || fail "rows of worlds lack fields"
 }
 
-# What is installed, by pytest. Where all is skipped, that is a failure.
+# The installed package, by pytest. Where all is skipped, that is a failure.
 ask() { "$here/tools/bin/python" -m pytest -q -p no:cacheprovider -o console_output_style=classic "$@"; }
 
 types() {

@@ -11,11 +11,11 @@
 #                                              distribution's own runtime but others could not be fetched, unless that
 #                                              is Debian 12, where changes are judged
 #   runtimes.sh --fetch                        only what the share needs from elsewhere
-#   runtimes.sh --rays N RUNTIME...            the casts alone, with N rays each, for the long proof: a line a runtime
+#   runtimes.sh --rays N RUNTIME...            the casts alone, with N rays each, for the long proof: a line per runtime
 #
 # A runtime that is not there is a failure. This distribution's own are those that are installed; newer ones run in
-# folders of their own (tools/roots.sh). Older ones are not to be had, since their C library is too old for what is
-# built here: so Debian 13 has fewer rows. $SLABCAST is the program.
+# folders of their own (tools/roots.sh). Older ones cannot be used, since their C library is too old for programs built
+# here: so Debian 13 has fewer rows. $SLABCAST is the program.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -25,8 +25,8 @@ page=$root/docs/runtimes.md
 # Rays that the share casts on each runtime, at least.
 floor=100000
 
-# RUNTIME: the name, where it comes from (a distribution, or a folder of roots.sh), what its version must begin with, and
-# its library in the order of trying.
+# RUNTIME: the name, its source (a distribution, or a folder of roots.sh), the required begin of its version, and its
+# library in the order of trying.
 declare -A about=(
   [pocl3]="PoCL|bookworm|3.1|libpocl.so.2"
   [pocl5]="PoCL|noble|5.|libpocl.so.2"
@@ -37,7 +37,7 @@ declare -A about=(
   [rusticl22]="rusticl on llvmpipe|bookworm|22.|libRusticlOpenCL.so.1"
   [rusticl25]="rusticl on llvmpipe|trixie|25.|libRusticlOpenCL.so.1"
 )
-# What is asked where nothing is named; the first is what the others are held against.
+# The runtimes where none is named; the others are held against the first.
 case $codename in
   bookworm) usual=(pocl3 pocl6 intel oclgrind rusticl22 rusticl25) shared=(pocl3 pocl6 intel rusticl25) ;;
   noble) usual=(pocl5 pocl6 intel rusticl25) shared=(pocl5 pocl6 intel) ;;
@@ -66,7 +66,7 @@ trap 'rm -rf "$work"' EXIT
 
 field() { cut -d '|' -f "$1" <<<"${about[$runtime]}"; }
 
-# What the program needs besides the C library and that folder has not, since it was built here.
+# Libraries that the program needs besides the C library and that the folder lacks, since the program was built here.
 lend_libraries() {
   local path
   mkdir -p "$own/lent"
@@ -156,7 +156,8 @@ list_casts() {
   done
 }
 
-# What GPUs run of flat boxes: tiles in local memory. One group of work-items, since each of them meets every box there.
+# Flat boxes as on GPUs: in local memory, a part at a time. One group of work-items, since each of them meets every box
+# there.
 list_tiles() {
   local common="--builtin $tiles --tree flat --layout compressed"
   echo "tiles.closest $common --rays $own/tiles.npy"
@@ -183,7 +184,7 @@ list_share() {
 cast() {
   local name=$1 uninitialized=1 checked
   shift
-  # Oclgrind 21.10 takes a buffer with the number of a released one for uninitialised: so the hits of a second pass.
+  # Oclgrind 21.10 takes a buffer with the number of a released one for uninitialised, as the hits of a second pass.
   if [[ $name == *.all.* ]]; then uninitialized=''; fi
   : >"$own/oclgrind.log"
   if ! run cast --check "$@" --out raw -o "$own/hits/$name" >"$own/said" 2>&1; then
@@ -258,7 +259,7 @@ cold_seconds() {
   done | sort -n | awk 'NR == 2 { printf "%.1f", $1 / 1000 }'
 }
 
-# Two numbers: the geometric means of what `slabcast bench` measures, flat scenes and BVHs, in Mrays per second.
+# Two numbers: the geometric means of the speeds by `slabcast bench`, flat scenes and BVHs, in Mrays per second.
 measure_speed() {
   # Exit code 1: faster than a ceiling that was measured while the machine had other work, which is no matter here.
   run bench --quick --group scene --seconds 0.1 --json "$own/bench.json" >/dev/null 2>&1 || (($? == 1))
@@ -359,7 +360,7 @@ write_page() {
   mv "$page.new" "$page"
 }
 
-# What the program says where it refuses a runtime's device, whose answers would be wrong; else nothing.
+# The program's message where it refuses a runtime's device, whose answers would be wrong; else nothing.
 refusal() {
   { run verify --rays 1 --group pairs 2>&1 >/dev/null || true; } | sed -n 's/^slabcast: .* device "[^"]*" //p'
 }
@@ -437,7 +438,7 @@ share() {
   return 77
 }
 
-# Those of the share that this distribution does not have, at once.
+# Fetches the runtimes of the share that this distribution does not have, all at once.
 fetch() {
   local runtime from
   for runtime in "${shared[@]}"; do

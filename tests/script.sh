@@ -1,6 +1,6 @@
-# shellcheck shell=bash disable=SC2034 # what is set here is used there
-# What scripts beside this one share, which source it: root, the checkout; work, an empty folder that goes with the
-# script; and these functions.
+# shellcheck shell=bash disable=SC2034 # the scripts use the variables
+# Variables and functions of the scripts beside this one, which source it. root: the checkout. work: an empty folder
+# that goes with the script.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

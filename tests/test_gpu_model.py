@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gpu_model.py on counts whose rays a second are known, and that the committed table is what it makes of the others.
+"""gpu_model.py on counts with known rays per second, and that the committed table is its result for the others.
 
 test_gpu_model.py RESULTS      the folder with machine_code.txt, divergence.txt and gpu_model.txt
 """

@@ -9,7 +9,7 @@ layers=$build/tests/faults
 tests=(test_pool test_threads test_devices test_hosts test_cl test_enqueue test_refit_there test_check test_sort test_bvh
   test_bvh_answers)
 # On the processor too, at one lane and at its own width. The kernels of one lane are the C compiler's, and
-# instrumented; clang compiles the others as OpenCL C, which the sanitizer does not know.
+# instrumented; clang compiles the others as OpenCL C, which the sanitizer does not support.
 natives=(test_threads test_update test_instances test_worlds test_check test_batch_all test_bvh_answers test_native test_unload)
 # By CUDA on its stand-in (tests/cuda), whose kernels are OpenCL C as well: commands at once and in any order.
 cards=(test_interop_cuda test_updates_cuda test_contexts_cuda test_registered_cuda test_threads test_batch_all)

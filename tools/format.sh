@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# format.sh [--write]: C and OpenCL sources stand in the format of .clang-format; --write puts them so. Exit code 77, which
-# is a test skipped, where the distribution lacks the version whose output that is.
+# format.sh [--write]: C and OpenCL sources have the format of .clang-format; --write gives it to them. Exit code 77, a
+# test skipped, where the distribution lacks the version whose output that is.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/toolchain.sh

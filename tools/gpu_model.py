@@ -24,7 +24,7 @@ TRIANGLE = 2 * 32  # and of a triangle of 48
 class Card(NamedTuple):
     """Published: units (a fourth of a multiprocessor, or a SIMD of a compute unit), their clock, and memory."""
 
-    target: str  # whose machine code stands for the card's
+    target: str  # whose machine code is counted in place of the card's
     lanes: int
     units: int
     hertz: float
@@ -42,8 +42,8 @@ CARDS = {
 }
 QUERIES = {"closest": 0, "any": 2}
 Counts = dict[str, int]
-# What the half of NVIDIA's units does that is half as wide as a warp, so in two clocks. The multipliers do a product of
-# integers in two as well. Conversions have an eighth.
+# Instructions of those of NVIDIA's units that are half as wide as a warp: two clocks each. The multipliers do a product
+# of integers in two as well. Conversions have an eighth.
 HALF_RATE = ("minmax", "select", "integer", "move")
 
 
@@ -61,7 +61,7 @@ def resident(registers: int, card: Card) -> int:
     return min(card.warps, card.registers // given)
 
 
-PARTS = ("node", "triangle", "exact")  # exact: the rest of a triangle that its short test leaves
+PARTS = ("node", "triangle", "exact")  # exact: the rest of a triangle after its short test
 
 
 class Steps(NamedTuple):
@@ -72,7 +72,7 @@ class Steps(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    rays: float  # a second
+    rays: float  # per second
     from_memory: float  # at most, if no cache held anything
 
 

@@ -224,9 +224,9 @@ def counts(instructions: list[Instruction]) -> Counter[str]:
 def parts_of_round(graph: Graph, first: int, triangles: bool) -> dict[str, list[Instruction]]:
     """A round of the compressed traversal: the visit of a node, which lanes with leaves left pass over, and the rest.
 
-    The visit is what lies behind a block that every way to the read of the node leads through, but not every way to a
-    triangle's bounds. Where all are triangles, `rest` has the instructions up to the rounded edge functions, which most
-    triangles end at. `exact` has the instructions behind them: behind the block that reads the vertices.
+    The visit is the code behind a block that every way to the read of the node leads through, but not every way to a
+    triangle's bounds. Where all are triangles, `rest` has the instructions up to the rounded edge functions, where most
+    triangles end. `exact` has the instructions behind them: behind the block that reads the vertices.
     """
     blocks = graph.own_blocks(first)
     counted = {block: counts(graph.blocks[block]) for block in blocks}
@@ -246,7 +246,7 @@ def parts_of_round(graph: Graph, first: int, triangles: bool) -> dict[str, list[
 
 
 def parts_of(variant: str, graph: Graph) -> dict[str, list[Instruction]]:
-    """The loops that are told apart, by name."""
+    """The loops that are counted apart, by name."""
     own = {first: graph.own(first) for first in graph.loops}
     counted = {first: counts(own[first]) for first in own}
     inner = [first for first in own if graph.is_inner(first)]

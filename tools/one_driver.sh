@@ -1,7 +1,7 @@
 #!/bin/sh
 # one_driver.sh DEVICES COMMAND...: runs it with one OpenCL driver alone, the first that shows $SLABCAST as many devices.
 # Where there are several, the library passes over one that fails, which is no failure of the call then; and some leak.
-# PoCL shows its CPU as often as it is asked to; its name for it depends on the version.
+# PoCL shows its CPU as often as a variable sets; the variable's values depend on the version.
 set -eu
 devices=$1
 shift

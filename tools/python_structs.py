@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMES = "slabcast_types.h", "slabcast.h", "slabcast_cl.h", "slabcast_cuda.h"
 HEADERS = [ROOT / "host/include" / name for name in NAMES]
 FOLDER = ROOT / "python/slabcast"
-# What the package passes to the library, and the records that it gives to its users as arrays.
+# The structs that the package passes to the library, and the records that it gives to its users as arrays.
 STRUCTS = (
     "device_info context_options mesh geometry_options build_options scene_stats primitive_id cast_options check_report"
     " step explanation explanation64 camera rays source results double_hits span batch cuda_batch point_options"

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MOST = 30
 # The share of long sentences that is allowed, by kind.
 ALLOWED = {"headers": 0.0, "messages": 0.0, "comments": 0.02, "docs": 0.02}
-# Not ours to word, or no prose: results of runs, tables of faults, what other programs print.
+# Not ours to word, or no prose: results of runs, tables of faults, output of other programs.
 PASSED_OVER = re.compile(r"^(bench/results/|LICENSE|tests/mutants/(mutants\.txt|RESULTS)|tests/PROOF)")
 ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|etc|vs|cf|approx|Fig|No)\.", re.I)
 

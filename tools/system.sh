@@ -1,7 +1,7 @@
-# shellcheck shell=bash disable=SC2034 # dev uses what is set
+# shellcheck shell=bash disable=SC2034 # dev uses the variables
 # The system that ./dev runs on. Sourced by it, this sets
-#   system     Linux, which stands for all that is like it; macOS; or Windows: MSYS2, or the shell that Git brings
-#   manager    whose names of packages are told: Debian, Homebrew or MSYS2
+#   system     Linux, also for all systems like it; macOS; or Windows: MSYS2, or the shell that Git brings
+#   manager    the package manager whose names are reported: Debian, Homebrew or MSYS2
 #   usr        the folder where its packages have include, lib and bin
 case $(uname -s) in
   Darwin)
@@ -16,7 +16,7 @@ case $(uname -s) in
   *) system=Linux manager=Debian usr=/usr ;;
 esac
 
-# Debian's names of packages to the manager's, both a line each: cmake/needs.txt.
+# Debian's names of packages to the manager's, both one per line: cmake/needs.txt.
 here_named() {
   local prefix=''
   if [[ $system == Linux ]]; then cat && return; fi
@@ -30,7 +30,7 @@ here_named() {
   ' "$(dirname "${BASH_SOURCE[0]}")/../cmake/needs.txt" - | sort -u
 }
 
-# What this processor can run, of the levels that kernels are compiled for.
+# The level that this processor can run, of those that kernels are compiled for.
 native_level() {
   local flags
   flags=$({ cat /proc/cpuinfo || sysctl -n machdep.cpu.leaf7_features; } 2>/dev/null) || true

@@ -5,9 +5,9 @@
 #                  Of several the one that the distribution's PoCL and Mesa are built with: their libclc excludes others.
 #                  Empty where no name has a version, as on macOS and under MSYS2.
 #   CLANG, CLANG_TIDY, LIBCLC   the compiler, the linter, the folder of libclc's bitcode
-#   CLANG_FORMAT   the one whose output the sources stand in. Another version's differs, so it is not asked at all.
+#   CLANG_FORMAT   the version whose format the sources have. Another version's differs, so no other is used.
 #   LACKS          packages that are wanted and that this distribution does not have
-# What is set already stays: LLVM=19 ./dev lint takes another version.
+# Variables that are set already stay: LLVM=19 ./dev lint takes another version.
 # shellcheck disable=SC1091 # a file of the system
 codename=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME-}")
 

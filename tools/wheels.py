@@ -37,7 +37,7 @@ class Target(NamedTuple):
     zig: str  # the target of the C compiler, with the oldest system
     clang: str  # and of the kernels' compiler
     library: str
-    needs: frozenset[str]  # the libraries that the libraries may ask the system for
+    needs: frozenset[str]  # the libraries of the system that the libraries may need
     cuda: str = ""  # the library of kernels for NVIDIA's cards; "": the system has no driver of theirs
 
 
@@ -83,7 +83,7 @@ def fail(text: str) -> None:
 
 
 def run(*command: object, **options: object) -> str:
-    """What a command says; where it fails, that ends this program."""
+    """A command's output; where it fails, that ends this program."""
     options = {"stderr": subprocess.STDOUT, **options}
     told = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, **options)
     if told.returncode:
@@ -132,7 +132,7 @@ def settings(target: Target, folder: Path, tools: Path, source: Path) -> dict[st
         "SLABCAST_KERNEL_COMPILER": f"{tools}/python;-m;ziglang;clang;--target={target.clang}",
     }
     tags = [f"py3-none-{target.platform}"]
-    if target.platform.startswith("manylinux_2_17"):  # the name that pip before 20.3 knows, of Python 3.9.0
+    if target.platform.startswith("manylinux_2_17"):  # the name that pip before 20.3 has, as of Python 3.9.0
         tags.append(f"py3-none-manylinux2014_{target.processor}")
     if target.platform.startswith("musllinux"):  # kernels are the same for every C library; TARGETS has the other first
         defines["SLABCAST_NATIVE_OBJECTS"] = folder / f"manylinux_2_17_{target.processor}" / "native"
@@ -276,7 +276,7 @@ def same_bytes(folder: Path) -> None:
 
 
 def audited(folder: Path, tools: Path) -> None:
-    """What auditwheel and delvewheel say. auditwheel knows musl by the names of Alpine's compilers alone, and delocate
+    """Runs auditwheel and delvewheel. auditwheel knows musl by the names of Alpine's compilers alone, and delocate
     runs where Apple's otool is."""
     for target in TARGETS:
         wheel = wheel_for(folder, target)
@@ -292,7 +292,7 @@ def audited(folder: Path, tools: Path) -> None:
 
 
 def answers(python: list[object], **options: object) -> str:
-    """Python's example by a Python that has the package; what the library of that was compiled for."""
+    """Runs Python's example by a Python that has the package; returns the target of the package's library."""
     folder = ROOT / "python/examples"
     if run(*python, folder / "closest.py", **options) != (folder / "closest.txt").read_text():
         fail(f"{python[0]}: the example says something else")
@@ -303,7 +303,7 @@ def answers(python: list[object], **options: object) -> str:
 
 
 def bare(folder: Path, wheel: Path, **options: object) -> str:
-    """A wheel in an environment that has nothing else: what it says, and how long that took from pip's start on."""
+    """A wheel in an environment that has nothing else: its output, and the time from pip's start on."""
     shutil.rmtree(folder, ignore_errors=True)
     run(sys.executable, "-m", "venv", folder)
     begun = time.monotonic()
@@ -322,7 +322,7 @@ def on_arm(folder: Path, wheel: Path, root: Path) -> str:
 
 
 def opened(folder: Path, target: Target, compile: list[object], under: list[object]) -> str:
-    """What the C program says that opens a wheel's library."""
+    """The output of the C program that opens a wheel's library."""
     program = folder / f"{target.platform}.exe"
     run(*compile, "-std=c11", "-O2", "-s", "-I", ROOT / "host/include", ROOT / "tests/wheels/opened.c", "-o", program)
     wheel = wheel_for(folder.parent, target)

@@ -54,7 +54,7 @@ def counted(count, noun):
 
 
 def draw_bvh(data):
-    """A panel for each depth, of which the last has leaves alone. The ground, a box below all, is left out."""
+    """A panel for each depth; the last one has leaves alone. The ground, a box below all, is left out."""
     sizes = data["city"][:, 2:] - data["city"][:, :2]
     houses = data["city"][sizes.max(axis=1) < 10]
     depths = int(data["node"][:, 0].max())

@@ -4,8 +4,8 @@
 #   headers FOLDER       the public headers as XML in FOLDER; fails where a comment is missing or not understood
 #   site BUILD FOLDER    the whole site in FOLDER/html, by the program, the library and the drawings' data of BUILD
 #
-# Any warning is an error. What makes it comes from PyPI into FOLDER/tools; exit code 77, a test skipped, where it does not.
-# It is made of FOLDER/source, a copy of the repository with what is drawn.
+# Any warning is an error. Its tools come from PyPI into FOLDER/tools; exit code 77, a test skipped, where they do not.
+# It is made of FOLDER/source, a copy of the repository with the drawings.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -29,7 +29,7 @@ tools() {
   cp "$root/docs/site/requirements.txt" "$1/filled"
 }
 
-# copy FOLDER: what pages are made of, and what they link to.
+# copy FOLDER: the pages' sources, and the files that they link to.
 copy() {
   rm -rf "$1"
   mkdir -p "$1"

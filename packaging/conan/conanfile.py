@@ -31,7 +31,7 @@ class Slabcast(ConanFile):
         cmake_layout(self, src_folder="src")
 
     def validate_build(self):
-        if not shutil.which("clang"):  # of which no package is known to compile OpenCL C
+        if not shutil.which("clang"):  # no package of clang is known to compile OpenCL C
             raise ConanInvalidConfiguration("clang 14 or later compiles the kernels, and is not on PATH")
 
     def source(self):

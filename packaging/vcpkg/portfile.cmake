@@ -5,7 +5,7 @@ vcpkg_download_distfile(archive
   SHA512 00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000)
 vcpkg_extract_source_archive(source ARCHIVE "${archive}")
 
-# Compiles the kernels for vector registers: vcpkg looks for it, and says which of the system's packages has it.
+# Compiles the kernels for vector registers: vcpkg looks for it, and reports which of the system's packages has it.
 vcpkg_find_acquire_program(CLANG)
 vcpkg_cmake_configure(
   SOURCE_PATH "${source}"

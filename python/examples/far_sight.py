@@ -1,11 +1,11 @@
-"""What a tower sees, on a map in metres and on the globe, in coordinates as surveys and satellites have them:
+"""The view from a tower, on a map in metres and on the globe, in coordinates as surveys and satellites have them:
 
     python far_sight.py sight.npz [PLACES]
 
 On the map (UTM: half a million metres east, five million north) hills hide places. On the globe, whose coordinates
-count from the middle of the Earth, the curve of the sea does: a tower of 100 m is seen from 40 km at most. The same is
-asked with coordinates rounded to float32, half a metre apart there: "wrong" are places that it tells otherwise.
-PLACES: of a side of either grid."""
+count from the middle of the Earth, the curve of the sea does: a tower of 100 m is seen from 40 km at most. The example
+casts the same rays with coordinates rounded to float32, half a metre apart there: "wrong" counts the places whose
+answer then differs. PLACES: the number along a side of either grid."""
 
 import sys
 import warnings

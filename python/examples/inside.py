@@ -3,8 +3,8 @@
     python inside.py cells.npy                      a knotted tube that is made here
     python inside.py cells.npy --mesh model.obj     a closed mesh, which trimesh reads
 
-cells.npy is an array of bool, true where the middle of a cell is inside. One ray a point is enough, since a ray through
-an edge or a vertex of a closed mesh crosses it once.
+cells.npy is an array of bool, true where the middle of a cell is inside. One ray per point is enough, since a ray
+through an edge or a vertex of a closed mesh crosses it once.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python lidar.py sweep.ply                      a street that is made here
     python lidar.py sweep.ply --mesh model.obj     a mesh, which trimesh reads
 
-Each point of the PLY file has the id of the geometry that it lies on: of the street LABELS names them.
+Each point of the PLY file has the id of the geometry that it lies on. For the street, LABELS names the ids.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def beams(rows: int, columns: int) -> Floats:
 
 
 def sweep(scene: slabcast.Scene, stops: Floats, directions: Floats, reach: float, noise: float) -> NDArray[np.void]:
-    """What the sensor sees from each stop (n, 3): rows of x, y, z and label."""
+    """The points that the sensor sees from each stop (n, 3): rows of x, y, z and label."""
     hits = scene.nearest(stops[:, None, None], directions, t_max=reach)
     # The sensor's error lies along the beam.
     t = hits["t"] + np.random.default_rng(1).normal(0, noise, hits.shape)

@@ -45,7 +45,7 @@ def town(blocks: int) -> Floats:
 
 
 def roofs(scene: slabcast.Scene, spacing: float, lowest: float) -> tuple[Floats, NDArray[np.void]]:
-    """What rays from above meet that is no wall and not below `lowest`: places (n, 3) and hits."""
+    """Hits of rays from above, without walls and places below `lowest`: places (n, 3) and hits."""
     lower, upper = (np.array(bound) for bound in (scene.info.lower, scene.info.upper))
     x, y = (np.arange(lower[k] + spacing / 2, upper[k], spacing) for k in (0, 1))
     above = np.stack([*np.meshgrid(x, y, indexing="ij"), np.full((len(x), len(y)), upper[2] + 1)], axis=-1)
@@ -59,7 +59,7 @@ def roofs(scene: slabcast.Scene, spacing: float, lowest: float) -> tuple[Floats,
 
 def disc(count: int) -> Floats:
     """Points spread evenly over the unit disc. Lifted to the hemisphere they are directions as dense as the cosine, so
-    that each stands for the same share of the light."""
+    that each carries the same share of the light."""
     k = np.arange(count) + 0.5
     radius, angle = np.sqrt(k / count), k * np.pi * (3 - np.sqrt(5))
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1).astype(np.float32)
@@ -105,7 +105,7 @@ def main() -> None:
         mesh = trimesh.load_mesh(args.mesh)
         scene.add_mesh(mesh.vertices.astype(np.float32), mesh.faces)
     else:
-        for corners in town(args.blocks):  # a geometry each, so that hits tell the building
+        for corners in town(args.blocks):  # a geometry each, so that a hit's id is its building
             scene.add_mesh(corners, WALLS + ROOF)
     places, hits = roofs(scene, args.spacing, args.lowest)
     shares = exposure(scene, places, hits, args.rays)

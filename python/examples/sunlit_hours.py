@@ -8,8 +8,8 @@ A table has the sun's positions, one for every five minutes of solar time. From 
 where it meets no house, the place has five minutes more. Sizes: 36 houses, 18384 places a metre and a half apart, 144
 positions: 2.6 million rays, of which none is stored.
 
-Reference: a house in the open. Its sides have sun whenever the sun is before them, which the table tells without rays.
-The program exits with 0 only where all places of its four sides have exactly these hours.
+Reference: a house in the open. Its sides have sun whenever the sun is before them, which follows from the table
+without rays. The program exits with 0 only where all places of its four sides have exactly these hours.
 
 hours.npy has a row for each place: house, side (0 west, 1 east, 2 south, 3 north), x, y, z, hours.
 """

@@ -4,9 +4,9 @@
     python view_factors.py shares.npy --points 65536 --rays 1024
 
 Two pairs of unit squares: face to face at distance 1, and at right angles with an edge in common. From random points of
-the first square rays go out, spread as the cosine; of all points together the share that meets the second one is the
-view factor. The points' spread tells its error: sigma is their standard deviation over the root of their number. For
-that each point has a frame of its own, turned by chance about its normal. Unturned directions would give all points one
+the first square rays go out, spread as the cosine; the share of all of them that meets the second one is the view
+factor. The points' spread gives its error: sigma is their standard deviation over the root of their number. For that
+each point has a frame of its own, turned by chance about its normal. Unturned directions would give all points one
 error, which no spread shows. Their elevations stay the same, whose error of 0.00004 for 256 rays is small beside sigma.
 Sizes: 4096 points of each pair, with 256 rays each, of which none is stored.
 

@@ -25,28 +25,28 @@ _FLOAT_MAX = float(np.finfo(FLOAT).max)
 # Parts that are places: rounding moves them. Of other parts it changes a direction or a size by a share
 # that nothing shows.
 PLACES = frozenset(["origins", "targets", "rays", "points", "vertices", "lower", "upper", "centers", "poses"])
-# The parts that say how large what stands there is.
+# Parts that are sizes.
 SIZES = frozenset(["radii", "half_sizes"])
-# Loss is told from here on: a share of the extent of what is looked at. Coordinates lose it that are 16 times as far
-# from the origin as that is long, by EPSILON, half of float32's.
+# From this loss on there is a warning: a share of the extent of the scene or array. Coordinates lose it that are 16
+# times as far from the origin as the extent, by EPSILON, half of float32's.
 LOSS, EPSILON = 1e-6, 2.0**-24
 # Numbers that are looked at or rounded at a time.
 PIECE = 1 << 16
 # Rows that are compared as one.
 _ABREAST = 256
-# Copies from here on are told: bytes.
+# From this size on a copy causes a warning: bytes.
 LARGE_COPY = 1 << 28
 
 
 class PrecisionWarning(UserWarning):
-    """Places were rounded to float32 by a share of the scene's extent that shows. It is told once each line of code."""
+    """Places were rounded to float32 by a share of the scene's extent that shows. Each line of code warns once."""
 
 
 class CopyWarning(UserWarning):
-    """A large array was copied, since the library cannot read it as it lies. It is told once each line of code."""
+    """A large array was copied, since the library cannot read it as it lies. Each line of code warns once."""
 
 
-_told: set[tuple[object, ...]] = set()  # what was told, and where
+_told: set[tuple[object, ...]] = set()  # warnings that were given, and where
 
 
 def _outside() -> tuple[int, FrameType]:
@@ -138,7 +138,7 @@ def refuse_beyond(name: str, array: NDArray[Any]) -> NoReturn:
 
 
 def rounded(name: str, array: NDArray[Any]) -> tuple[NDArray[np.float32], float]:
-    """An array as float32 in C order, and what round_into says. Refuses what is beyond float32."""
+    """An array as float32 in C order, and the result of round_into. Refuses values beyond float32."""
     kept = np.empty(array.shape, FLOAT)
     if array.ndim == 0:
         with np.errstate(over="ignore"):
@@ -179,7 +179,7 @@ def range_of(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def size_of(*ranges: Any) -> float:
-    """The longest side of what ranges hold together."""
+    """The longest side of the union of ranges."""
     lower, upper = np.min([r[0] for r in ranges], axis=0), np.max([r[1] for r in ranges], axis=0)
     sides = upper - lower
     return float(np.max(sides, where=np.isfinite(sides), initial=0.0))
@@ -376,7 +376,7 @@ def narrow(parts: Parts, arrays: list[Any], but: tuple[int, ...] = ()) -> tuple[
 
 def columns(parts: Parts, arrays: list[Any], out: NDArray[Any]) -> list[float]:
     """Writes parts side by side, broadcast, into an array in C order. Into float32 others are rounded, and are not
-    broadcast: returns what round_into says of each."""
+    broadcast: returns round_into's result for each."""
     begin, moved = 0, [0.0] * len(parts)
     for k, ((_, _, width), array) in enumerate(zip(parts, arrays)):
         to = out[..., begin : begin + (width or 1)]

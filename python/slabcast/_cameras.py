@@ -34,7 +34,7 @@ def _field(fov: float) -> float:
 
 
 def _looking(eye: Array, target: Array, up: Array) -> tuple[Doubles, Doubles, Doubles]:
-    """Where a camera stands, its unit direction of view, and what is up."""
+    """The place of a camera, its unit direction of view, and its up direction."""
     start, end, upward = (point_of(*each) for each in (("eye", eye), ("target", target), ("up", up)))
     view = end - start
     if not view.any():
@@ -78,7 +78,7 @@ def camera_of(origin: Doubles, forward: Doubles, right: Doubles, up: Doubles) ->
 
 
 def calibrated(intrinsics: Array, pose: Array, extrinsics: Array) -> tuple[Doubles, Doubles]:
-    """Where a calibrated camera stands, and the matrix from pixels (x, y, 1) to directions in the scene."""
+    """The place of a calibrated camera, and the matrix from pixels (x, y, 1) to directions in the scene."""
     if pose is not None and extrinsics is not None:
         raise InvalidArgument("pinhole takes pose or extrinsics, which are inverse to each other; both were given")
     to_scene = np.eye(4)

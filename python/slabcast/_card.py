@@ -59,7 +59,7 @@ def fly(card: Card, stream: int, of: object, keep: tuple[Any, ...], call: Callab
 
 
 def land(of: object = None) -> None:
-    """Lets go of what was read by that which has ended. With a scene: waits for its casts, as before a commit."""
+    """Frees the arrays of flights that have ended. With a scene: waits for its casts, as before a commit."""
     global _flights
     for flight in _flights if of is not None else ():
         if flight.of is of:
@@ -67,7 +67,7 @@ def land(of: object = None) -> None:
     with _lock:
         told = [(flight, flight.end.is_over()) for flight in _flights]
         _flights = [flight for flight, is_over in told if not is_over]
-    # The others go with `told`, without the lock: what they keep may be anybody's.
+    # The others are freed with `told`, without the lock: they may keep objects of anybody's.
 
 
 def _begin_child() -> None:
@@ -92,10 +92,10 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Work:
-    """On which card and stream something is done, with arrays of which package."""
+    """The card and the stream of some work, and the package of its arrays."""
 
     def __init__(self, owner: Life, name: str, value: Any) -> None:
-        """owner: a scene on a card. value: an array there, which says the rest."""
+        """owner: a scene on a card. value: an array there, which has all else."""
         from . import _cuda
 
         self.owner, self.cuda, self.card, self.package = owner, _cuda, _cuda.Card(owner._context), package_of(value)
@@ -242,7 +242,7 @@ class _Cast(_Work):
         if not count or 0 in to.shape:
             return
         land()
-        with self.owner._lock:  # whoever commits waits for the casts that are known, and this is one then
+        with self.owner._lock:  # a commit waits for the casts in the list, and this is one then
             call = lambda: must(library.slab_enqueue_cuda(self.scene.pointer, byref(batch), self.stream))
             end = fly(self.card, self.stream, self.scene, tuple(self.keep), call)
             self.owner._await_casts = land
@@ -250,7 +250,6 @@ class _Cast(_Work):
             results.wrote(end)
 
     def result(self, array: Any, dtype: np.dtype[Any]) -> Any:
-        """The result that the caller gets."""
         given = self.package.result(array)
         if dtype.names is None:
             return given
@@ -301,7 +300,7 @@ def _to_host(card: Card, array: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 def cast(
     owner: Life, scene: Handle, query: str, given: tuple[Any, Any, Any, Any], dtype: np.dtype[Any], options: Options
 ) -> Any:
-    """One result a ray. given: rays, directions, t_min and t_max."""
+    """One result per ray. given: rays, directions, t_min and t_max."""
     plain = _plain(options)
     launch = _Cast(owner, scene, *_first(given))
     with launch.package.within(launch.card):
@@ -352,7 +351,7 @@ def _first(given: tuple[Any, Any, Any, Any]) -> tuple[str, Any]:
 
 
 def refuse(call: str, given: tuple[Any, Any, Any, Any]) -> NoReturn:
-    """Says which way out there is for a call that takes rays of the host alone."""
+    """Raises, with the way out in the message, for a call that takes rays of the host alone."""
     name, value = _first(given)
     raise InvalidArgument(f"{call} takes rays of the host, or a RaySet: {package_of(value).on_host(name)} copies them")
 

@@ -23,7 +23,7 @@ _LEGACY, _PER_THREAD = 1, 2  # CUDA's default streams, as handles
 
 def is_on_card(*values: Any) -> bool:
     """Whether some of the values are arrays on a card by CUDA, or capsules of such."""
-    for value in values:  # a call of one ray feels anything longer
+    for value in values:  # anything longer slows a call with one ray
         if value is not None and type(value) is not np.ndarray and _lies_there(value):
             return True
     return False
@@ -34,7 +34,7 @@ def _lies_there(value: Any) -> bool:
         return type(value).__name__ == _CAPSULE or hasattr(value, "__cuda_array_interface__")
     try:
         return device_of(value)[0] in (_dlpack.CUDA, _dlpack.CUDA_MANAGED)
-    except Exception:  # of a device that DLPack does not know: who takes arrays of the host refuses it by name
+    except Exception:  # of a device that DLPack does not know: code for arrays of the host refuses it by name
         return False
 
 
@@ -103,7 +103,7 @@ class CardArray:
         return CardArray(self._block, self.shape, WORD, self._offset, self._strides)
 
     def wrote(self, ready: Event) -> None:
-        """Tells the end of the cast, of which it is a result."""
+        """Gives it the end of the cast whose result it is."""
         self._block.ready = ready
 
     def column(self, begin: int, width: int, dtype: np.dtype[Any]) -> CardArray:
@@ -268,12 +268,12 @@ def _freed(name: str, address: int) -> InvalidArgument:
 
 
 def card_number(value: Any) -> Optional[int]:
-    """The number of the card that an array tells."""
+    """The number of the card that an array names."""
     return device_of(value)[1] if has_dlpack(value) else None
 
 
 def card_of(value: Any, card: Card) -> int:
-    """The number of the card that an array lies on; -1: it is not memory of one. card: one whose driver is asked."""
+    """The number of the card that an array lies on; -1: it is not memory of one. card: one whose driver is called."""
     from . import _cuda
 
     if has_dlpack(value):
@@ -323,7 +323,7 @@ def _by_interface(name: str, value: Any, card: Card, stream: int) -> Place:
 
 
 def stream_of(name: str, value: Any) -> Any:
-    """The stream that an array tells it is written on; None: it tells none."""
+    """The stream that writes an array, by its protocol; None: it names none."""
     told = getattr(value, "__cuda_array_interface__", {})
     stream = told.get("stream") if told.get("version", 0) >= 3 else None
     if stream is not None and (not isinstance(stream, int) or stream < 1):

@@ -1,6 +1,6 @@
 """Packages whose arrays lie on cards: on which stream each works, and how it makes an array.
 
-A package is asked where an array of its own came in, so none is imported here.
+A package is called only where an array of its own came in, so none is imported here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Package:
         return nullcontext()
 
     def stream(self, name: str, value: Any) -> int:
-        """The stream to cast an array on: one that it tells, else CUDA's default one, for which it is made ready."""
+        """The stream to cast an array on: one that it names, else CUDA's default one, for which it is made ready."""
         return int(stream_of(name, value) or 1)
 
     def keeps(self, value: Any) -> bool:
@@ -50,7 +50,7 @@ class Package:
         return CardArray(Block(card, _cuda.allocate(card, size) if size else None, stream), shape, dtype)
 
     def result(self, array: Any) -> Any:
-        """An array as the caller gets it, once what writes it is enqueued."""
+        """An array as the caller gets it, once its writer is enqueued."""
         return array
 
     def words(self, rows: Any) -> Any:

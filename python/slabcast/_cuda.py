@@ -144,7 +144,7 @@ def new_event(card: Card) -> Event:
 
 
 class Memory(_Owned):
-    """Bytes of a card. Their release waits for whatever reads them, on any stream."""
+    """Bytes of a card. Their release waits for all work that reads them, on any stream."""
 
     @property
     def address(self) -> int:
@@ -210,7 +210,7 @@ def context_of(card: Card, stream: int) -> int:
 
 
 def parameter_sizes(card: Card, function: int) -> Optional[list[int]]:
-    """How many bytes each parameter of a kernel has; None: the driver is of a CUDA before 12.4, and does not tell."""
+    """How many bytes each parameter of a kernel has; None: the driver is of a CUDA before 12.4, without this call."""
     ask: Any = getattr(_driver, "cuFuncGetParamInfo", None)
     if ask is None:
         return None

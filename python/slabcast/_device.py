@@ -90,7 +90,7 @@ def warn_where_scalar() -> None:
     try:
         context, info = open_context("cpu", 0, "auto", "default"), _structs.DeviceInfo()
         must(library.slab_context_device(context.pointer, byref(info)))
-    except _library.Error:  # it is told to the one who casts
+    except _library.Error:  # the cast reports it
         return
     if device_of(info).is_scalar:
         warn(
@@ -101,7 +101,7 @@ def warn_where_scalar() -> None:
         )
 
 
-# Scenes on the same devices, by the same options, stand in one context, so that one can be a model of the other. The
+# Scenes on the same devices, by the same options, are in one context, so that one can be a model of the other. The
 # keys are what devices are called by, and the devices. A forked process has its own.
 _contexts: weakref.WeakValueDictionary[tuple[object, ...], Handle] = weakref.WeakValueDictionary()
 _contexts_lock = threading.Lock()
@@ -118,12 +118,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def _shared(made: Handle, options: tuple[object, ...]) -> Handle:
-    """The context that is there already on the same devices, whatever they were called by; else the new one."""
+    """The context that is there already on the same devices, under any of their names; else the new one."""
     own = _listed(lambda *place: library.slab_context_devices(made.pointer, *place))
     known = _contexts.setdefault((tuple(own), *options), made)
     if known is made:
         return made
-    # Two devices that nothing tells apart are not taken for one.
+    # Two devices with equal names and platforms are not taken for one.
     looks = [(device.name, device.platform) for device in devices()]
     return known if all(looks.count((device.name, device.platform)) == 1 for device in own) else made
 

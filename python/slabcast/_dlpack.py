@@ -20,7 +20,7 @@ from ctypes import (
 )
 from typing import Any, NamedTuple, Optional
 
-CUDA, CUDA_MANAGED = 2, 13  # DLDeviceType: what lies on a card by CUDA
+CUDA, CUDA_MANAGED = 2, 13  # DLDeviceType: memory of a card by CUDA
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 _CODES = {kind: code for code, kind in _KINDS.items()}
 

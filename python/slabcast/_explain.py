@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """How one ray meets one primitive. As str() it is what `slabcast explain` prints."""
+    """How one ray meets one primitive. str() gives the text that `slabcast explain` prints."""
 
     kind: str
     """ "plane", "sphere", "box", "obb" or "triangle"."""

@@ -34,7 +34,7 @@ def plane_rows(normals: Array, offsets: Array, space: Space) -> NDArray[Any]:
 def obb_rows(
     centers: Array, half_sizes: Array, axes: Array, rotation: Array, poses: Array, space: Space
 ) -> NDArray[Any]:
-    """Oriented boxes of (..., 15), whose axes are told in one of three ways."""
+    """Oriented boxes of (..., 15), whose axes are given in one of three ways."""
     given = [name for name, value in (("axes", axes), ("rotation", rotation), ("poses", poses)) if value is not None]
     if len(given) != 1:
         told = " and ".join(given) or "none"
@@ -112,7 +112,7 @@ def _of_tensors(mesh: Any) -> tuple[Array, Array]:
 
 
 def _of_polygons(mesh: Any) -> tuple[Array, Array]:
-    """PyVista's faces stand in one row, each after the number of its corners."""
+    """PyVista's faces are in one row, each after the number of its corners."""
     row = np.asarray(mesh.faces)
     faces = row.reshape(-1, 4) if len(row) % 4 == 0 else row[:0].reshape(0, 4)
     if len(row) != faces.size or (faces[:, 0] != 3).any():

@@ -17,7 +17,7 @@ _Shape = Union[int, Sequence[int]]
 
 
 class _Memory:
-    """Bytes that arrays stand on, which are given back with the last of them."""
+    """Bytes under arrays, which are given back with the last of them."""
 
     def __init__(self, context: Handle, size: int) -> None:
         memory = c_void_p()
@@ -32,7 +32,7 @@ class _Memory:
 
 def empty(shape: _Shape, dtype: DTypeLike = np.float32, *, device: Any = None) -> NDArray[Any]:
     """An array in memory that a device copies from and to directly, with any values in it. It is pinned memory where
-    the device copies and the system has some, else memory like any other. For results it is what casts take as `out`.
+    the device copies and the system has some, else memory like any other. Casts take such an array as `out`.
 
     Such memory is scarce, and takes longer to get than to fill: keep it from cast to cast.
 
@@ -65,7 +65,7 @@ def empty_rays(shape: _Shape, *, device: Any = None) -> NDArray[np.float32]:
 
 
 def place_of(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], read: tuple[Any, ...]) -> NDArray[Any]:
-    """The caller's array for results, which must be as they are. read: what is read while it is written."""
+    """The caller's array for results, which must be as they are. read: the arrays that are read while it is written."""
     hint = f"what is taken is an array of NumPy, {shape} of {dtype}, in C order, that can be written"
     if not isinstance(out, np.ndarray):
         raise InvalidArgument(f"out is {type(out).__name__}; {hint}")

@@ -24,7 +24,7 @@ def _pyopencl() -> Any:
 
 
 class ClLauncher:
-    """It knows the last launch on each queue. Until these have ended, nothing that a kernel is bound to may be let
+    """It remembers the last launch on each queue. Until these have ended, nothing that a kernel is bound to may be let
     go."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class ClLauncher:
         for _, done in last:
             try:
                 done.wait()
-            except self.cl.Error:  # it has ended too; the one who launched it has the event
+            except self.cl.Error:  # it has ended too; the caller of the launch has the event
                 pass
 
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 SCENE_PARAMETERS_MOST = 10  # of slabcast_cuda.h
 _POINTER = 8  # bytes of a parameter
-_GROUP = 128  # work-items of a group at most where none is asked for: more of them may lack registers
+_GROUP = 128  # most work-items of a group where the user names none: more of them may lack registers
 _GROUP_MOST = 1024  # that a card takes
 _DEFAULT_STREAM, _PER_THREAD_STREAM = 1, 2
-# A driver that tells no sizes reads as many bytes, and as many parameters, as the kernel has.
+# A driver that reports no sizes reads as many bytes, and as many parameters, as the kernel has.
 _SPARE_BYTES, _SPARE_PARAMETERS = 4096, 64
 
 
@@ -106,7 +106,7 @@ class CudaKernel:
                 )
             stream = self._stream(queue, arguments)
             values, given = self._values(arguments, stream)
-            if queue is None:  # arrays of another card have been told by now
+            if queue is None:  # arrays of another card have been reported by now
                 self._require_context(stream)
             for event in self._events(wait_for):
                 event.before(stream)
@@ -215,7 +215,7 @@ def _bytes_of(name: str, argument: Any) -> bytes:
 
 
 def _handle_of(queue: Any) -> Optional[int]:
-    """The stream of a package, or its handle; None: none is asked for."""
+    """The stream of a package, or its handle; None: the user named none."""
     if queue is None:
         return None
     if hasattr(queue, "__cuda_stream__"):  # of CUDA's own packages: a version, and the handle

@@ -103,7 +103,7 @@ _EXCEPTIONS = (
 )
 
 
-# By sys.platform: the file beside this one, and what the system's loader knows the library by. The first two numbers of
+# By sys.platform: the file beside this one, and the library's name for the system's loader. The first two numbers of
 # the version are the SONAME's, and make sure of the structs. Windows' loader knows none.
 _FILES = {"darwin": ("libslabcast.dylib", "libslabcast.{}.{}.dylib"), "win32": ("slabcast.dll", "slabcast.dll")}
 

@@ -1,4 +1,4 @@
-"""Life of a scene: what waits for a commit, who may build at a time, forks, pickles, the end.
+"""Life of a scene: changes that wait for a commit, locks of builders, forks, pickles, the end.
 
 Casts take no lock where nothing waits. A change puts a new stamp on its scene, and a commit remembers the stamp that it
 has seen: the two differ while something waits. Stamps never repeat, so that no thread can take back another's.
@@ -34,7 +34,7 @@ _scenes_lock = threading.RLock()
 
 
 class Life:
-    """A scene of the library that commits what waits before it is asked. Scene says what its calls mean."""
+    """A scene of the library that commits waiting changes before each query. Scene documents its calls."""
 
     _scene: Optional[Handle] = None  # also once it is closed
     _await_casts: Optional[Callable[[Handle], None]] = None  # that are in flight on a card, before a commit
@@ -104,10 +104,10 @@ class Life:
         """Lays the scene out on its device, as the first cast does, or lets casts see what has changed since.
 
         Args:
-            update: what becomes of the BVH of the last commit. "refit" gives its nodes new bounds, in a fraction of the
+            update: how the BVH of the last commit changes. "refit" gives its nodes new bounds, in a fraction of the
                 time of a build; rays take longer the more the scene has changed in shape. "rebuild" builds it anew.
-                "auto" refits until rays would take a third longer. It changes no answer. Casts that commit what waits
-                do it the same way from now on.
+                "auto" refits until rays would take a third longer. It changes no answer. From now on casts that commit
+                waiting changes do it the same way.
         """
         self._commit(index_of("update", update, _library.UPDATES))
 

@@ -23,13 +23,13 @@ _PREFIX_PLACES = ("lib", os.path.join("Library", "bin"))
 
 @functools.cache
 def load() -> None:
-    """Loads each that the system's loader does not find by its name: the library, which asks by name, then has it."""
+    """Loads each that the system's loader does not find by its name: the library opens it by name, and then has it."""
     for name in _NAMES:
         for file in (name, *_files(name)):
             try:
                 ctypes.CDLL(file)
                 break
-            except OSError:  # there is none, or another will do; where none does, the library says so
+            except OSError:  # there is none, or another will do; where none does, the library reports it
                 continue
 
 

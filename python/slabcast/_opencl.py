@@ -98,7 +98,7 @@ def _filled(rays: Any, value: int) -> Any:
 
 
 def cast(scene: Handle, query: str, rays: Any, dtype: np.dtype[Any], options: Options, plain: dict[str, int]) -> Any:
-    """One result a ray, in an array of pyopencl. It does not wait. plain: the options that are numbers."""
+    """One result per ray, in an array of pyopencl. It does not wait. plain: the options that are numbers."""
     return _cast(scene, query, rays, dtype, _prepare(rays, options), plain)
 
 

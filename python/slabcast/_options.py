@@ -71,7 +71,7 @@ class Options(TypedDict, total=False):
             well, an entry for each ray.
         skip: the plane or triangle that each ray does not see: hits of a former cast, or (..., 2) uint32 of primitive
             and geometry. They are broadcast to the rays: one for all, or `hits[:, None]` for (n, k) rays. In a scene of
-            one geometry also primitives alone, an id a ray. disable() hides a whole geometry, and so does `mask`.
+            one geometry also primitives alone, an id per ray. disable() hides a whole geometry, and so does `mask`.
         cull: "none", "back" or "front": crossings of such faces are dropped. It does not apply to interval.
         face_forward: True turns normals against the ray.
         edges: "half_open", the default: on a closed mesh each crossing counts once. "closed": a ray that touches an

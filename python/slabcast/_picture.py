@@ -16,7 +16,7 @@ from .rays import overview
 Colours = NDArray[np.float32]
 
 _WIDTH, _HEIGHT = 480, 360
-_SAMPLES = 2  # a pixel's side
+_SAMPLES = 2  # per side of a pixel
 _SKY_RAYS = 4  # of each sample
 _UP = np.array([0, 0, 1], FLOAT)
 _SUN = np.array([0.62, -0.35, 0.7], FLOAT) / FLOAT.type(np.sqrt(0.62**2 + 0.35**2 + 0.7**2))
@@ -40,7 +40,7 @@ _PALETTE = np.array(
 
 
 def picture_of(scene: Any) -> bytes:
-    """It casts 4 rays a pixel, and from where they hit 5 each."""
+    """It casts 4 rays per pixel, and 5 from each hit."""
     rays = overview(scene, _UP, size=(_SAMPLES * _WIDTH, _SAMPLES * _HEIGHT))
     hits = scene.closest(rays, face_forward=True)
     colours = np.empty((*hits.shape, 3), FLOAT)
@@ -54,9 +54,9 @@ def picture_of(scene: Any) -> bytes:
 
 
 def _lit(scene: Any, rays: NDArray[np.float32], hits: NDArray[np.void], turns: NDArray[Any]) -> Colours:
-    """Colours of what rays hit, by the sun and by the sky that is in sight. turns: which of its pixel a sample is."""
+    """Colours of hits, by the sun and by the sky that is in sight. turns: each sample's number within its pixel."""
     normals = np.ascontiguousarray(hits["normal"])
-    # The other side's surface is not hit again, whatever has been rounded.
+    # The other side's surface is not hit again, in spite of rounding.
     off = 1e-4 * hits["t"][:, None] * np.linalg.norm(rays[:, 4:7], axis=1)[:, None]
     places = rays[:, :3] + hits["t"][:, None] * rays[:, 4:7] + off.astype(FLOAT) * normals
     sun = np.maximum(normals @ _SUN, 0)

@@ -36,7 +36,7 @@ _FUNCTIONS = {
 
 
 def point_array(points: Array, places: NDArray[np.float64], space: Space) -> NDArray[Any]:
-    """Points (..., 3) in the type that they are asked in: float64 where the scene takes it, else float32."""
+    """Points (..., 3) in the type of the query: float64 where the scene takes it, else float32."""
     array = host_array("points", points, of_rays=True)
     if space.in_double and is_wide(array):
         array = double_array("points", array)
@@ -97,7 +97,7 @@ def _radii_of(radius: Array, shape: tuple[int, ...]) -> NDArray[np.float32]:
 
 
 def _function_of(query: str, points: Points) -> tuple[str, np.dtype[Any]]:
-    """The function that asks points of their type, and its results."""
+    """The library's function for points of this type, and the dtype of its results."""
     name, dtype = _FUNCTIONS[query]
     if points.array.dtype != DOUBLE:
         return name, dtype

@@ -53,7 +53,7 @@ def _create(scene: Scene, source: str, queries: int, options: Optional[str]) -> 
 
 
 class Program:
-    """Kernels in OpenCL C, or for a card by CUDA in CUDA C++, that trace rays. Scene.program makes it, and says how.
+    """Kernels in OpenCL C, or for a card by CUDA in CUDA C++, that trace rays. Scene.program makes it.
 
     It holds its scene. As a context manager it is closed at the end."""
 
@@ -123,8 +123,8 @@ class Kernel:
 
     def bind(self, scene: Optional[Scene] = None) -> None:
         """Sets the parameters of SLAB_SCENE_PARAMETERS, which are the kernel's first, to the scene as a cast would see
-        it now: what waits is committed. It keeps to that, whatever is committed later, until it is bound again. All
-        work that the program has launched has ended by then.
+        it now: waiting changes are committed. Until it is bound again it keeps to that scene, also after later commits.
+        All work that the program has launched has ended by then.
 
         Args:
             scene: one of the same queue or device, with the same threads, traversal and layout. It must be like the

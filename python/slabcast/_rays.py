@@ -49,13 +49,13 @@ class Rays:
         around: Callable[[], Any],
         double: Optional[bool] = False,
     ) -> None:
-        """Takes the arguments of a cast. around: tells the range of the scene. double: whether rays are float64; None:
-        where those given have so many digits."""
+        """Takes the arguments of a cast. around: returns the range of the scene. double: whether rays are float64;
+        None: where the given ones have so many digits."""
         self._whole: Any = None
         is_plain = directions is None and t_min is t_max is None and not double
         if is_plain and type(rays) is np.ndarray and rays.dtype == FLOAT:
             flags = rays.flags
-            if rays.shape[-1:] == (8,) and flags.c_contiguous and flags.aligned:  # a call of one ray feels the rest
+            if rays.shape[-1:] == (8,) and flags.c_contiguous and flags.aligned:  # the rest slows a call with one ray
                 self._whole, self.shape, self.size = rays, rays.shape[:-1], rays.size // 8
                 return
         self._around = around

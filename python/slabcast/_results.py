@@ -43,9 +43,9 @@ def records(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Records:
 def is_hit(results: Any) -> Union[NDArray[np.bool_], np.bool_]:
     """Which rays hit something, by the results of any cast: neither those that hit nothing nor invalid ones.
 
-    results: what closest(), nearest(), interval(), distance(), any(), count(), all() or a query of points returned,
-    or a part of it. Of
-    all(), the pair, it tells for each ray. It is True for a distance below inf and for a count above 0."""
+    results: those of closest(), nearest(), interval(), distance(), any(), count(), all() or a query of points, or a
+    part of them. For the pair of all() it has a value for each ray. It is True for a distance below inf and for a count
+    above 0."""
     if isinstance(results, CardRecords) or is_on_card(results[0] if isinstance(results, Hits) else results):
         return is_hit_there(results)  # type: ignore[no-any-return]
     if isinstance(results, Hits):

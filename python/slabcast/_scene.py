@@ -91,8 +91,8 @@ _SPACE = 1 << 25
 
 
 def _address(array: Any) -> int:
-    """Where an array lies. ctypes finds that in a third of NumPy's time, which matters to a call of one ray. NumPy has
-    to where the array is read-only, empty or has gaps."""
+    """The address of an array. ctypes finds it in a third of NumPy's time, which matters to a call with one ray. NumPy
+    finds it where the array is read-only, empty or has gaps."""
     try:
         return addressof(c_char.from_buffer(array))
     except (TypeError, ValueError):
@@ -200,11 +200,12 @@ class Scene(Life):
 
         Worlds are numbered from 1. The option `world` says which one a geometry or an instance belongs to, and which
         one each ray or point is in. A ray of a world sees the geometries of that world and those that belong to all. It
-        has the answer of a scene that holds these alone; ids are the whole scene's. A ray in no world, 0, sees what
-        belongs to all. A model has no worlds.
+        has the answer of a scene that holds these alone; ids are the whole scene's. A ray in no world, 0, sees the
+        geometries that belong to all. A model has no worlds.
 
         Args:
-            n: how many, at most 2^20. Fewer than before are refused where something belongs to one that would be gone.
+            n: the number, at most 2^20. A smaller number than before is refused where something belongs to a world that
+                would be gone.
         """
         n = word("n", n)
         with self._lock:
@@ -304,7 +305,7 @@ class Scene(Life):
         A hit on instance i and geometry g of the model has the geometry id + i * (geometries of the model) + g.
 
         Args:
-            model: another scene on the same device, however that was named, with the same threads, traversal and
+            model: another scene on the same device, under any of its names, with the same threads, traversal and
                 layout. It is committed now, and gets no more geometries. It can still be updated, which this scene's
                 next commit sees; a scene that was pickled, copied or forked has models of its own. It may have
                 instances itself, on at most four levels.
@@ -491,7 +492,7 @@ class Scene(Life):
         self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 1), "enabled")
 
     def disable(self, geometry: int) -> None:
-        """Hides a geometry from all rays, whatever their masks."""
+        """Hides a geometry from all rays, with any mask."""
         self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 0), "disabled")
 
     def remove(self, geometry: int) -> None:
@@ -572,8 +573,8 @@ class Scene(Life):
         max_hits: int = 0,
         **named: Unpack[Options],
     ) -> Hits:
-        """Every hit of the rays, or with max_hits the first so many of each: offsets, and hits of HIT in one dimension,
-        whatever the leading shape."""
+        """Every hit of the rays, or the first max_hits of each: offsets, and hits of HIT in one dimension, for every
+        leading shape."""
         scene = self._committed()
         if _is_opencl(rays):
             return self._enqueue("all", scene, rays, directions, t_min, t_max, named, max_hits)  # type: ignore[no-any-return]
@@ -632,8 +633,8 @@ class Scene(Life):
         weights: Array = None,
         **named: Unpack[Options],
     ) -> Sums:
-        """Sums over rows of rays, made where the rays are cast: no result a ray is stored, nor goes over a bus. Of a
-        RaySet its rows are summed over, of arrays (..., n, 8) the n rays of the last axis: Sums of (...).
+        """Sums over rows of rays, made where the rays are cast: no single ray's result is stored, nor goes over a bus.
+        The rows of a RaySet are its own, those of arrays (..., n, 8) the n rays of the last axis: Sums of (...).
 
         Args:
             rays: as casts take them, on the host.
@@ -680,7 +681,7 @@ class Scene(Life):
         **named: Unpack[Options],
     ) -> NDArray[Any]:
         """Which rays hit nothing, and are valid: (...) bool, of the rays' shape. Of RaySet.pairs() these are the points
-        that see each other. A bit a ray comes from the device.
+        that see each other. The device sends one bit per ray.
 
         Args:
             rays: as casts take them, on the host.
@@ -693,7 +694,7 @@ class Scene(Life):
     def _rows(
         self, call: str, rays: Array, directions: Array, t_min: Array, t_max: Array, options: Options
     ) -> tuple[_sums.Rows, _sums.Cast]:
-        """Rows of rays, and what casts them."""
+        """Rows of rays, and the function that casts them."""
         scene = self._committed()
         if _is_opencl(rays):
             raise InvalidArgument(f"{call} takes rays of the host: rays.get() copies them")
@@ -714,15 +715,15 @@ class Scene(Life):
     ) -> Records:
         """The closest point of the scene's surfaces to each point: (...) of CLOSEST_POINT for points of (..., 3).
 
-        distance and point say how far and where. The weights of a triangle's second and third vertex are u and v; for a
-        box u is the face. `feature` is 0 on a face, 1 on an edge, 2 at a vertex. Where nothing is found distance is inf
-        and geometry MISS, for a NaN or infinite point INVALID. Inside of a solid the distance is that to its surface.
-        Triangles without area are found as well. Answers have the same bits on every device.
+        `distance` and `point` are its distance and place. The weights of a triangle's second and third vertex are u and
+        v; for a box u is the face. `feature` is 0 on a face, 1 on an edge, 2 at a vertex. Where nothing is found the
+        distance is inf and the geometry MISS, for a NaN or infinite point INVALID. Inside of a solid the distance is
+        that to its surface. Triangles without area are found as well. Answers have the same bits on every device.
 
         Args:
             points: (..., 3). float64 is taken as it is where the scene's origin is not 0, and results are of
                 CLOSEST_POINT64, with places in float64; elsewhere it is rounded.
-            radius: what is farther is not found; None: no limit. One number, or an array that is broadcast to (...).
+            radius: farther surfaces are not found; None: no limit. One number, or an array that is broadcast to (...).
             mask: geometries whose mask has no bit in common are not seen; 0: all bits. Or a mask for each point.
             world: the world that the points are in, as of casts; or a world for each point.
             progress: progress(points_done, points_total), as of casts.
@@ -740,8 +741,8 @@ class Scene(Life):
         progress: Optional[ProgressFunction] = None,
         out: Optional[NDArray[Any]] = None,
     ) -> NDArray[np.float32]:
-        """How far the closest point of closest_points() is: (...) float32, inf where nothing is found. distance() is
-        that of rays."""
+        """The distance of the closest point of closest_points(): (...) float32, inf where nothing is found. For rays
+        there is distance()."""
         return self._ask("closest_distance", points, radius, mask, world, progress, out)  # type: ignore[no-any-return]
 
     def within(
@@ -769,10 +770,10 @@ class Scene(Life):
         """How often surfaces surround each point: (...) int32 for points of (..., 3).
 
         A mesh that is closed and faces outward counts 1 inside and 0 outside, and each solid that holds the point 1, so
-        what overlaps adds up. A mesh that faces inward counts -1. Instances count what their models do. Signs are
-        exact: of closed meshes the answer is right for every point that is not on a surface. A point on one has the
-        answer of a point beside it, against z. An open mesh counts the crossings of a ray along z. Planes count
-        nothing, and a NaN or infinite point is outside.
+        overlaps add up. A mesh that faces inward counts -1. Instances count as their models do. Signs are exact: of
+        closed meshes the answer is right for every point that is not on a surface. A point on one has the answer of a
+        point beside it, against z. An open mesh counts the crossings of a ray along z. Planes count nothing, and a NaN
+        or infinite point is outside.
 
         Args:
             points: (..., 3).
@@ -965,8 +966,8 @@ class Scene(Life):
         t_max: Array = None,
         **named: Unpack[Options],
     ) -> Explanation:
-        """Tells step by step how one ray meets one primitive; print() shows it. The numbers are the kernels' own, and
-        the answer is that of a cast, bit by bit.
+        """Explains step by step how one ray meets one primitive; print() shows it. The numbers are the kernels' own,
+        and the answer is that of a cast, bit by bit.
 
         ray: (8,), or an origin of (3,) with `directions` of (3,). hit: the primitive, as a result of closest(),
         nearest(), interval() or all(), or as (primitive, geometry). None: the first hit of the ray."""

@@ -35,9 +35,9 @@ class RaySet:
     directions, from points to points. Every cast takes such a set in place of rays, and the answers have the bits of a
     cast of array(). But no array is stored, and none goes over a bus.
 
-    A set is what look_at(), overview(), pinhole(), orthographic(), fisheye(), beams(), directions() or pairs() gives;
+    A set comes from look_at(), overview(), pinhole(), orthographic(), fisheye(), beams(), directions() or pairs();
     slabcast.tables makes tables for them. Rays begin at t_min = 0 and have no end, but those of pairs end at t_max = 1;
-    with_range() gives others. The rays stand in rows: of a camera the rows of its image, else a row for each pose or
+    with_range() gives others. The rays are in rows: of a camera the rows of its image, else a row for each pose or
     point. Results have the set's shape.
 
     Sets do not change. Tables that are float32 in C order are read where they lie, by each cast: they may be changed
@@ -79,7 +79,7 @@ class RaySet:
         """A camera that sees a whole scene: (height, width). The rays are those of slabcast.rays.overview().
 
         Args:
-            scene: it is committed; what has no bounds, such as planes, does not count.
+            scene: it is committed; primitives without bounds, such as planes, do not count.
             up: (3,), what is up in the image.
             fov: the vertical field of view in degrees, above 0 and below 180.
             size: width and height in pixels, each at most 2^24.
@@ -169,7 +169,7 @@ class RaySet:
             points: (..., 3).
             directions: (..., 3), of any length but 0: tables.hemisphere(), tables.sky_patches() and
                 tables.sun_directions() make some.
-            normals: (..., 3), unit vectors that are broadcast to the points: directions then stand in the frame of
+            normals: (..., 3), unit vectors that are broadcast to the points: directions are then in the frame of
                 their point's normal, z along it. None: they are the scene's.
         """
         starts, table = _table("points", points, 3), _table("directions", directions, 3)
@@ -197,12 +197,12 @@ class RaySet:
 
     @property
     def row_shape(self) -> Shape:
-        """The part of the shape that rows have: that of sums."""
+        """The part of the shape that rows have: the shape of sums."""
         return self._row_shape
 
     @property
     def column_shape(self) -> Shape:
-        """The part of the shape that is within a row: that of weights."""
+        """The part of the shape that is within a row: the shape of weights."""
         return self._column_shape
 
     @property
@@ -242,8 +242,8 @@ class RaySet:
         return self._made(native, self._tables, self._row_shape, self._column_shape, self._begin)
 
     def moved(self, offset: Array) -> RaySet:
-        """The same rays, moved. The set's own numbers are float32: a camera or a sensor far from zero keeps its digits
-        where it stands at (0, 0, 0), and its place is the offset.
+        """The same rays, moved. The set's own numbers are float32. So make a camera or a sensor far from zero at
+        (0, 0, 0), and give its place as the offset: it keeps its digits.
 
         Args:
             offset: (3,) in float64. It is added to that of the set.
@@ -257,7 +257,7 @@ class RaySet:
         return self._made(native, self._tables, self._row_shape, self._column_shape, self._begin)
 
     def __getitem__(self, rows: slice) -> RaySet:
-        """Some rows, or those of some of the first axis of rows."""
+        """Some rows, or the rows of a part of the first axis."""
         if not isinstance(rows, slice) or not self._row_shape:
             raise TypeError(f"a RaySet of rows {self._row_shape} takes slices of their first axis, not {rows!r}")
         begin, end, step = rows.indices(self._row_shape[0])

@@ -1,4 +1,4 @@
-"""Sums over rows of rays: what slab_cast writes of them, and how their users get it."""
+"""Sums over rows of rays: the arrays that slab_cast writes, and the results for users."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESULTS = ("rays", "sums", "histogram", "bits")  # slab_result_type
 _MOST_WEIGHT = 2.0**31
 _MOST_BINS = 4096
 
-# Casts rays, with results of the library's as told.
+# Casts rays, with the given results of the library.
 Cast = Callable[[str, _structs.Results], None]
 
 
@@ -60,7 +60,7 @@ class Rows:
         self.columns = word("the number of rays of a row", math.prod(self.within))
 
     def space(self, tail: Shape, dtype: np.dtype[Any], empty: Any = 0) -> NDArray[Any]:
-        """Space for results of rows. empty: what those are that have no rays."""
+        """Space for results of rows. empty: the result of a row without rays."""
         try:
             made = np.empty((*self.shape, *tail), dtype)
         except (MemoryError, ValueError):

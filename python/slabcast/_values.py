@@ -16,7 +16,7 @@ _HOST_DEVICES = (1, 3, 11)
 
 
 def at(index: tuple[Any, ...]) -> str:
-    """An index as one writes it, such as "[3, 1]"; "" for that of a scalar."""
+    """An index as it is written, such as "[3, 1]"; "" for the index of a scalar."""
     return "[" + ", ".join(str(int(i)) for i in index) + "]" if index else ""
 
 
@@ -113,7 +113,7 @@ def _read(value: Any) -> NDArray[Any]:
 
 
 def _real(name: str, value: NDArray[Any]) -> NDArray[np.float32]:
-    """An array of bfloat16 as float32. Refuses others that are no real numbers, and says how they become some."""
+    """An array of bfloat16 as float32. Refuses others that are no real numbers; the message names a conversion."""
     if value.dtype.name == "bfloat16":
         return value.astype(FLOAT)
     if value.dtype.names is not None:

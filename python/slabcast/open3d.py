@@ -164,7 +164,7 @@ def _host(value: Any) -> NDArray[Any]:
 
 
 def _require(name: str, value: Any, dtype: Any, columns: int) -> NDArray[Any]:
-    """An array of (..., columns) and exactly this dtype, as Open3D asks for."""
+    """An array of (..., columns) and exactly this dtype, as Open3D requires."""
     array = _host(value)
     if array.dtype != dtype:
         raise InvalidArgument(f"{name} has dtype {array.dtype}; what is taken is {np.dtype(dtype)}")

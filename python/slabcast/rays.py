@@ -61,7 +61,7 @@ def overview(scene: Any, up: Array = (0, 1, 0), fov: float = 40.0, size: Size = 
     """Rays of a camera that sees a whole scene, as the program chooses it where it has no --from: (height, width, 8).
 
     Args:
-        scene: a Scene, which is committed; what has no bounds, such as planes, does not count.
+        scene: a Scene, which is committed; primitives without bounds, such as planes, do not count.
         up: (3,), what is up in the image.
         fov: the vertical field of view in degrees, above 0 and below 180.
         size: width and height in pixels.
@@ -100,7 +100,7 @@ def from_matrices(
         view: (4, 4) from the scene's coordinates to the camera's. Both are multiplied with column vectors, as NumPy's
             and OpenGL's books have them; matrices of row vectors are transposed first.
         size: width and height in pixels.
-        depth: what the near and the far plane have in clip space, z / w: OpenGL's (-1, 1); (0, 1) of Vulkan, Direct3D
+        depth: of the near and the far plane in clip space, z / w: OpenGL's (-1, 1); (0, 1) of Vulkan, Direct3D
             and Metal; (1, 0) where it is reversed.
     """
     width, height = pixels_of(size)
@@ -127,7 +127,7 @@ def lidar(eye: Array, target: Array = None, up: Array = (0, 1, 0), fov: float = 
     length 1, the highest beam first. They are those of `slabcast rays lidar --from EYE --to TARGET`.
 
     Args:
-        eye: (..., 3), where it stands.
+        eye: (..., 3), its place.
         target: (..., 3), towards which the turn begins; None: -z, or -x where up is along z.
         up: (3,), the axis.
         fov: the angle between the highest and the lowest beam in degrees.
@@ -177,11 +177,11 @@ def hemisphere(
     return _rays(place[..., None, :], flat + np.sqrt((1.0 - x * x) - y * y) * forward)
 
 
-# ---- a ray a pixel ----
+# ---- one ray per pixel ----
 
 
 def _image(camera: _structs.Camera, size: Size) -> Rays:
-    """A ray a pixel: slab_camera_ray, in its order of operations."""
+    """One ray per pixel: slab_camera_ray, in its order of operations."""
     width, height = pixels_of(size)
     origin, forward, right, up = (
         np.array(getattr(camera, name), FLOAT) for name in ("origin", "forward", "right", "up")

@@ -21,9 +21,9 @@ from ._scene import Scene
 Ids = NDArray[np.int64]
 Locations = NDArray[np.float64]
 
-# Rows that are moved to a scene's coordinates at once: what the caches hold.
+# Rows that are moved to a scene's coordinates at once: as many as the caches hold.
 _BLOCK = 1 << 13
-# How large meshes are in the coordinates of their scenes at most, so that no product of float32 leaves its range.
+# The largest size of meshes in the coordinates of their scenes, so that no product of float32 leaves its range.
 _SIZE = 128.0
 # Rays that begin within so many sizes of a mesh are rounded to float32, which moves them by 1e-6 of it at most.
 _NEAR = 16.0
@@ -42,8 +42,8 @@ class _Place(NamedTuple):
     scale: float
 
     def moved(self, rows: Locations, dtype: Any) -> NDArray[Any]:
-        """Rows in the scene's coordinates, in blocks of whole arrays: NumPy is slow on rows of three. What is beyond
-        the type becomes inf."""
+        """Rows in the scene's coordinates, in blocks of whole arrays: NumPy is slow on rows of three. Values beyond
+        the type become inf."""
         out = np.empty(rows.shape, dtype)
         shift = np.tile(self.origin, (min(len(rows), _BLOCK), 1))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -95,8 +95,8 @@ class RayMeshIntersector:
     def intersects_location(
         self, ray_origins: ArrayLike, ray_directions: ArrayLike, multiple_hits: bool = True, max_hits: int = 100
     ) -> tuple[Locations, Ids, Ids]:
-        """Where rays hit the mesh: locations (m, 3) float64 on the triangles' planes, and for each the index of its ray
-        (m,) and of its triangle (m,), sorted by the ray and along it."""
+        """Hits of the mesh, sorted by the ray and along it. Locations (m, 3) float64 are on the triangles' planes; for
+        each there is the index of its ray (m,) and of its triangle (m,)."""
         triangles, rays, locations = self._hits(ray_origins, ray_directions, multiple_hits, max_hits, True)
         return locations, rays, triangles
 
@@ -108,9 +108,9 @@ class RayMeshIntersector:
         max_hits: int = 100,
         return_locations: bool = False,
     ) -> Union[tuple[Ids, Ids], tuple[Ids, Ids, Locations]]:
-        """Which triangles rays hit: their indices (m,) and those of their rays (m,), sorted by the ray and along it;
-        with return_locations also the locations (m, 3). multiple_hits: all hits, at most max_hits of a ray; else the
-        first. With a max_hits below 1 none."""
+        """Triangles that rays hit: their indices (m,) and those of their rays (m,), sorted by the ray and along it.
+        With return_locations there are also the locations (m, 3). multiple_hits: all hits, at most max_hits per ray;
+        else the first. With a max_hits below 1 none."""
         triangles, rays, locations = self._hits(ray_origins, ray_directions, multiple_hits, max_hits, return_locations)
         return (triangles, rays, locations) if return_locations else (triangles, rays)
 
@@ -213,7 +213,7 @@ class RayMeshIntersector:
         return locations
 
     def _place(self) -> _Place:
-        """That of the mesh as it is."""
+        """The place of the mesh as it is now."""
         key = hash(self.mesh)
         if self._cached is None or self._cached[0] != key:
             self._cached = key, _place_of(self.mesh)
@@ -263,9 +263,9 @@ def _ways(directions: Locations) -> Locations:
 
 
 def closest_point(mesh: Any, points: ArrayLike) -> tuple[Locations, NDArray[np.float64], Ids]:
-    """As trimesh.proximity.closest_point: of each point (n, 3) the closest one of the mesh (n, 3), its distance (n,)
-    and its triangle (n,), which is found in float32 about the mesh and told in float64. Where there is none, the point
-    is NaN, the distance inf and the triangle -1."""
+    """As trimesh.proximity.closest_point: for each point (n, 3) the closest one of the mesh (n, 3), its distance (n,)
+    and its triangle (n,). It is found in float32 about the mesh, and returned in float64. Where there is none, the
+    point is NaN, the distance inf and the triangle -1."""
     from trimesh.triangles import closest_point as located_on
 
     given = _rows("points", points)
@@ -282,11 +282,11 @@ def closest_point(mesh: Any, points: ArrayLike) -> tuple[Locations, NDArray[np.f
 
 def use() -> None:
     """Makes this the ray interface of every trimesh, of those that exist and of those that are made from now on,
-    instead of embreex's, which need not be installed. Meshes made from now on that ask for use_embree=False keep
-    trimesh's own; so do those that asked for it before, where embreex is installed. Where it is not, what was pickled
-    before keeps trimesh's own.
+    instead of embreex's, which need not be installed. Meshes made from now on with use_embree=False keep trimesh's own;
+    so do those made with it before, where embreex is installed. Where it is not, meshes that were pickled before keep
+    trimesh's own.
 
-    trimesh.proximity asks closest_point() of this module too: ProximityQuery.on_surface, signed_distance, thickness
+    trimesh.proximity calls closest_point() of this module too: ProximityQuery.on_surface, signed_distance, thickness
     and max_tangent_sphere, without rtree."""
     import trimesh
     import trimesh.proximity

@@ -59,7 +59,7 @@ class Driver:
             self.call("cuStreamDestroy_v2", ctypes.c_void_p(stream))
 
     def order(self, first, then, card):
-        """What comes on `then` waits for what is on `first`."""
+        """Later work on the stream `then` waits for the work on `first`."""
         event = ctypes.c_void_p()
         with self.current(card):
             self.call("cuEventCreate", ctypes.byref(event), 2)
@@ -86,8 +86,8 @@ class Driver:
 
 
 class Memory:
-    """Bytes of a card, which the host sees as `array`. What frees them does so at once and writes over them, as a pool
-    that gives them to somebody else."""
+    """Bytes of a card, which the host sees as `array`. They are freed at once and written over, as by a pool that gives
+    them to somebody else."""
 
     def __init__(self, driver, array, card=0):
         self.driver, self.card = driver, card
@@ -124,7 +124,7 @@ class _Array:
 
 
 class ByDLPack(_Array):
-    """version: of the protocol. told: what it tells else than what is."""
+    """version: of the protocol. told: attributes that it reports wrongly."""
 
     device_type, version, told = 2, 1, {}
 
@@ -187,13 +187,13 @@ class ReadOnly(ByInterface):
 
 
 class WithoutStream(ByInterface):
-    """It is ready, and says so."""
+    """It is ready, and its protocol reports that."""
 
     version = 2
 
 
 def of(array, **told):
-    """An array that tells some things otherwise."""
+    """An array that reports some attributes wrongly."""
     array.told = told
     return array
 
@@ -213,7 +213,7 @@ class Tensor:
         return type(self)(self.package, self.memory, self.array[index])
 
     def __setitem__(self, index, value):
-        """Their kernel, on their stream. What it reads and writes is the host's here, and so it waits for itself."""
+        """Their kernel, on their stream. It reads and writes memory of the host here, and so it waits for itself."""
         self.package.driver.finish(self.package.now(self.card), self.card)
         self.array[index] = value.array if isinstance(value, Tensor) else value
 

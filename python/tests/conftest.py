@@ -43,7 +43,7 @@ def stream(driver):
 
 @pytest.fixture
 def landed(driver):
-    """What a test leaves in flight ends with it."""
+    """Work that a test leaves in flight ends with it."""
     yield
     slabcast._card._end()
     driver.end_events()

@@ -1,4 +1,4 @@
-"""Any array of numbers is taken as what it says, and what cannot be taken is refused by name, index and value."""
+"""Arrays of any type of numbers are taken, and values that cannot be are refused by name, index and value."""
 
 import re
 import tracemalloc
@@ -88,7 +88,7 @@ def test_any_integers_are_indices(dtype, fortran):
 
 
 def test_float32_in_c_order_is_not_copied():
-    """The library reads what the caller holds: what it does not own, a read-only mapping, is cast all the same."""
+    """The library reads the caller's memory: a read-only mapping, which it does not own, is cast all the same."""
     rays = np.frombuffer(RAYS.tobytes(), np.float32).reshape(-1, 8)
     from slabcast._rays import Rays
 
@@ -275,7 +275,7 @@ def test_blocks_between_which_another_commits_are_cast_again(monkeypatch):
 
 
 def test_float64_is_cast_in_memory_of_its_results(monkeypatch):
-    """By what NumPy asks for: 40 bytes a ray at most, of which the results have one here."""
+    """By NumPy's allocations: 40 bytes per ray at most, of which the results have one here."""
     monkeypatch.setattr("slabcast._rays.BLOCK", 1 << 14)
     origins, directions = np.zeros((400, 1, 3)) + 0.1, np.random.default_rng(3).normal(size=(500, 3))
     for made in ((origins, directions), (origins.astype("f4"), directions), (origins, directions.astype("f4"))):
@@ -455,7 +455,7 @@ REFUSED = [
 V, F = shapes.box()
 WRONG = ([1, 2], "one", 1.5, None)
 COLUMNS = np.zeros(4, [(name, "f4") for name in "xyz"])
-# What each message has to name, for values of its kind.
+# The name that each message must have, for values of its kind.
 NAMED = [
     *(
         (f"mask is {value!r}; what is taken is one whole", lambda s, v=value: s.any(RAYS, mask=v))

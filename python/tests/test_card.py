@@ -1,4 +1,4 @@
-"""Arrays on a card: their answers are the processor's, bit by bit, whichever protocol and stream, and what is wrong is
+"""Arrays on a card: their answers are the processor's, bit by bit, by every protocol and stream. Wrong arguments are
 refused by name. On a stand-in for NVIDIA's driver, which tests/python.sh puts in its place; no card is needed.
 
 With SLAB_CUDA_LATE the stand-in runs nothing before somebody waits for it, and streams in any order: an answer that is
@@ -56,7 +56,7 @@ def same(results, expected):
 
 
 def told(kind, array, **named):
-    """An array that tells some things otherwise than they are."""
+    """An array that reports some attributes wrongly."""
 
     def make(driver):
         made = kind(driver, array)
@@ -187,7 +187,7 @@ MASKS[3, :5] = 0x80000001, 0x80000002, 0xFFFFFFFF, 0x80000000, 0
 
 
 def answers(scene, query, rays, **named):
-    """What a query answers, as arrays of the host."""
+    """A query's answers, as arrays of the host."""
     results = getattr(scene, query)(rays, **named)
     parts = results if query == "all" else (results,)
     return [part.get() if hasattr(part, "get") else part for part in parts]
@@ -209,7 +209,7 @@ def listed(hits):
 
 
 def each_ray_has_its_own(driver, stream, make, query, name, values):
-    """A number a ray, in memory of the card that another stream writes: the answers are the processor's."""
+    """A number per ray, in memory of the card that another stream writes: the answers are the processor's."""
     scene, host = make("cuda"), make("cpu")
     expected = answers(host, query, GRID, **{name: values})
     assert not equal(expected, answers(host, query, GRID))
@@ -291,7 +291,7 @@ def test_a_walk_from_hit_to_hit_is_what_all_lists(driver, stream):
 
 
 def taken(driver, results, stream):
-    """What somebody reads who waits as the protocol says, and for nothing else: their copy, on their stream."""
+    """Results as a reader gets them who waits as the protocol says, and for nothing else: a copy, on that stream."""
     place = _dlpack.read(results.__dlpack__(stream=stream, max_version=(1, 0)))
     assert place.card == 0 and place.is_c_contiguous
     out = np.zeros(place.shape, place.dtype)
@@ -434,12 +434,12 @@ def test_c_order_is_as_numpy_has_it():
 
 @pytest.mark.parametrize("kind", [cards.ByDLPack, cards.ByInterface])
 def test_arrays_of_several_streams(driver, host, scene, stream, kind):
-    """What is on another stream is waited for by the one of the rays."""
+    """The stream of the rays waits for work on another stream."""
     first = host.closest(RAYS)
     pairs = np.stack([first["primitive"], first["geometry"]], axis=-1)
     expected = host.closest(RAYS, skip=pairs)
     for _ in range(8):
-        results = None  # what goes with a cast makes the stand-in run all that is on streams
+        results = None  # freeing a cast's arrays makes the stand-in run all that is on streams
         slabcast._card._end()
         other = driver.stream()
         results = scene.closest(
@@ -635,7 +635,7 @@ def test_vertices_whose_rows_lie_apart(driver, host, moves):
 
 
 class WithHost(cards.ByDLPack):
-    """What comes to the host by itself, as torch's cpu()."""
+    """An array with a copy to the host of its own, as torch's cpu()."""
 
     def cpu(self):
         return self.memory.array.copy()
@@ -822,7 +822,7 @@ def test_names_of_cards(driver, host):
     with pytest.raises(slabcast.NoDevice, match='no device matches "cuda:2"'):
         slabcast.Scene("cuda:2")
 
-    class Device:  # as torch.device: its name is what str() says
+    class Device:  # as torch.device: str() gives its name
         __module__ = "torch"
 
         def __str__(self):
@@ -1049,7 +1049,7 @@ def test_more_hits_than_offsets_hold_are_refused(counts):
 
 
 def test_each_call_of_the_driver_that_fails_is_told(driver, host):
-    """Nothing is left behind: the stand-in tells at the end."""
+    """Nothing is left behind: the stand-in checks at the end."""
     fail = driver.cuda.standin_fail
     fail.argtypes = ctypes.c_ulong, ctypes.c_int
     failed = 0
@@ -1104,7 +1104,7 @@ def test_results_are_of_the_package(driver, host, package, card):
     with package.on_stream(stream, card):
         scene.commit()
         for query in QUERIES:
-            results = field = hit = None  # what goes makes the stand-in run all that is on streams
+            results = field = hit = None  # freeing them makes the stand-in run all that is on streams
             slabcast._card._end()
             rays = package.tensor(GRID, card, late=True)
             results, expected = getattr(scene, query)(rays), getattr(host, query)(GRID)
@@ -1271,7 +1271,7 @@ def test_torch_is_told_of_the_stream_and_keeps_the_rays_itself(driver, host, mon
 
 
 def test_arrays_of_two_packages(driver, host, monkeypatch, stream):
-    """The stream of the rays waits for that of the others."""
+    """The stream of the rays waits for the stream of the others."""
     torch, cupy = cards.TorchLike(driver), cards.CuPyLike(driver)
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "cupy", cupy)

@@ -107,7 +107,7 @@ def space(driver, n=N, dtype="u1", **named):
 
 
 def read(driver, array, done):
-    """What an array holds once the launch has ended."""
+    """An array's content once the launch has ended."""
     done.wait()
     return array.memory.array.copy()
 
@@ -255,7 +255,7 @@ def test_events_come_first(driver, host, shared, stream):
     near, sky, points = shared[1].kernel("near"), shared[1].kernel("sky"), points_of(4)
     other = driver.stream()
     arrays = cards.ByInterface(driver, points, stream=stream, late=True), cards.ByInterface(driver, RAYS), space(driver)
-    given, rays, out = (np.uint64(array.address) for array in arrays)  # of which nobody knows a stream
+    given, rays, out = (np.uint64(array.address) for array in arrays)  # with no known stream
     for first, then, expected in (
         ((near, rays, np.float32(0.5)), (sky, given), hidden_by(host, points)),
         ((sky, given), (near, rays, np.float32(np.inf)), host.any(RAYS).view("u1")),
@@ -585,7 +585,7 @@ except slabcast.Error as error:
 
 
 def without_compiler(place):
-    """What a process says whose loader finds no NVRTC, also where the system has one. place: on its path of modules."""
+    """Output of a process whose loader finds no NVRTC, also where the system has one. place: on its path of modules."""
     hidden = place / "loader"
     hidden.mkdir()
     for name in slabcast._nvrtc._NAMES:

@@ -1,4 +1,4 @@
-"""What casts return: values, shapes and dtypes, against brute force in float64 and against the library's own check."""
+"""Results of casts: values, shapes and dtypes, against brute force in float64 and against the library's own check."""
 
 import numpy as np
 import pytest
@@ -282,7 +282,7 @@ def test_contains_refuses_an_open_mesh_and_names_a_point_that_tells(n):
         lines = vertices[odd].mean(axis=1).astype("f4")
         line, number = next((line, k) for line, k in zip(lines, crossings_above(vertices, faces, lines)) if k % 2)
         points = random.uniform(-90, -80, (n, 3)).astype("f4")
-        where = int(random.integers(n)) // 5 * 5  # one of those that are asked
+        where = int(random.integers(n)) // 5 * 5  # one of the queried ones
         points[where] = line
         points[where, 2] = random.uniform(-2, 2)
         told = rf"the line along z through points%s, below the mesh, the winding number is {number}\. Close it"

@@ -1,4 +1,4 @@
-"""What waits for a commit: no cast, copy or model loses it, no thread sees half of it, and repr tells it."""
+"""Changes that wait for a commit: no cast, copy or model loses one, no thread sees half of one, and repr shows them."""
 
 import copy
 import pickle
@@ -28,7 +28,7 @@ GRID = np.stack([down(x, y) for x in range(12) for y in (0, 1)])
 
 
 class Plain:
-    """What a scene of balls, boxes and grounds is, kept as numbers: its answers to GRID are made from these."""
+    """A scene of balls, boxes and grounds, also kept as numbers: its answers to GRID are computed from these."""
 
     def __init__(self, seed, **options):
         self.random = np.random.default_rng(seed)
@@ -98,7 +98,7 @@ def test_no_duplicate_loses_what_waits(how, auto_commit):
 
 
 def test_whatever_asks_sees_what_waits():
-    """Each question, asked first after a change."""
+    """Each query, as the first call after a change."""
     scene = slabcast.Scene("cpu")
     scene.add_boxes([0, 0, 0], [1, 1, 1])
     at = np.array([0.5, 0.5, 9, 0, 0, 0, -1, np.inf], np.float32)

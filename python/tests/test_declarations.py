@@ -1,4 +1,4 @@
-"""What ctypes declares is what the headers say: sizes, offsets and values, by a program that the C compiler makes."""
+"""Declarations for ctypes equal the headers': sizes, offsets and values, by a program that the C compiler makes."""
 
 import ctypes
 import os

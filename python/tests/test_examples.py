@@ -1,4 +1,4 @@
-"""The examples, run small: what they write, against brute force in float64, winding numbers and known view factors."""
+"""The examples, run small: their files, against brute force in float64, winding numbers and known view factors."""
 
 import re
 import runpy
@@ -16,12 +16,12 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def example(name):
-    """What an example defines."""
+    """An example's definitions."""
     return runpy.run_path(str(EXAMPLES / f"{name}.py"))
 
 
 def run(name, *arguments):
-    """What an example prints."""
+    """An example's output."""
     command = [sys.executable, str(EXAMPLES / f"{name}.py"), *map(str, arguments)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -315,7 +315,7 @@ def test_sigma_does_not_tell_the_error_that_all_points_share_without_turns():
 
 
 def ends(name, monkeypatch, path, **others):
-    """What an example ends with where some of its functions are others."""
+    """An example's exit status where some of its functions are replaced."""
     main = example(name)["main"]
     main.__globals__.update(others)
     monkeypatch.setattr(sys, "argv", [name, str(path)])

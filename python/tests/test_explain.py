@@ -1,4 +1,4 @@
-"""explain(): what casts answer, by way of steps that can be read."""
+"""explain(): the answers of casts, by steps that can be read."""
 
 import math
 

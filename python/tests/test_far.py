@@ -305,7 +305,7 @@ def test_points_and_sets_are_of_the_world(far):
     assert (body.nearest(slabcast.RaySet.overview(body, size=(9, 9)))["geometry"] == 0).any()
 
 
-# ---- what is told, and refused ----
+# ---- warnings and refusals ----
 
 
 def test_nothing_is_told_where_nothing_is_rounded():

@@ -1,4 +1,4 @@
-"""Scenes in other processes: forked, spawned, and by what others fork with. A stand-in takes the place of torch's
+"""Scenes in other processes: forked, spawned, and as other packages fork. A stand-in takes the place of torch's
 DataLoader: its workers are forked with the data set in their memory, and answer by a queue."""
 
 import multiprocessing

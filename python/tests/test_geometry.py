@@ -242,7 +242,7 @@ def test_many_ids_are_moved_at_once(counts):
 
 
 def marred(transforms, at, how):
-    """These with one that is refused in some way, and what is said of it."""
+    """These with one that is refused in some way, and the message."""
     wrong = transforms.copy()
     wrong[at] = {
         "nan": np.diag([np.nan, 1, 1, 1]),
@@ -364,7 +364,7 @@ DOWN = np.stack([np.array([x + 0.5, 0.5, 9, 0, 0, 0, -1, np.inf], np.float32) fo
 
 
 def added(kind, heights):
-    """A scene of squares in a row, the top of number i at heights[i], of one kind; and what moves some of them."""
+    """A scene of squares in a row, the top of number i at heights[i], of one kind; and a function that moves some."""
     scene, x = slabcast.Scene("cpu", "fast"), np.arange(len(heights), dtype=np.float32)
     corner, unit, turn = np.stack([x, 0 * x, heights - 1], 1), np.ones(3, np.float32), np.eye(3, dtype=np.float32)
     if kind == "boxes":

@@ -1,4 +1,4 @@
-"""The interface of Open3D's RaycastingScene: beside Open3D's own where it is installed, else what its documents say."""
+"""The interface of Open3D's RaycastingScene: beside Open3D's own where it is installed, else by its documents."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Arrays and queues of pyopencl, on whatever OpenCL device there is: the bits of the processor."""
+"""Arrays and queues of pyopencl, on the OpenCL device that is there: the bits of the processor."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What notebooks show of a scene."""
+"""Pictures of scenes in notebooks."""
 
 import struct
 import zlib

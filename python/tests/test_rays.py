@@ -17,7 +17,7 @@ BUILT = Path(__file__).parents[2] / "build"
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """What `slabcast rays` writes."""
+    """The output of `slabcast rays`."""
     told = os.environ.get("SLABCAST_PROGRAM") or shutil.which("slabcast", path=str(BUILT / "release/bin"))
     if told is None:
         pytest.skip("no program is built; SLABCAST_PROGRAM names it")

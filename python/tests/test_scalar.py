@@ -1,4 +1,4 @@
-"""A processor without vector kernels is told, once and by its device; one that has them is not."""
+"""A processor without vector kernels causes a warning, once and by its device; one that has them does not."""
 
 import subprocess
 import sys

@@ -325,7 +325,7 @@ def test_use_takes_meshes_that_exist(put_back, make):
 
 
 def proximity_of(mesh, points, surface, normals):
-    """What trimesh.proximity says, by name. Ties of triangles may go either way, so no triangle is among it."""
+    """The results of trimesh.proximity, by name. Ties of triangles may go either way, so no triangle is among them."""
     proximity, query = trimesh.proximity, trimesh.proximity.ProximityQuery(mesh)
     on_surface, distance, _ = query.on_surface(points)
     inward = {"normals": normals}

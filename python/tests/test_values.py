@@ -1,5 +1,5 @@
 """Values as other packages have them: tensors of Open3D and torch, columns of pandas, fields. Stand-ins speak the same
-protocols; the packages themselves are asked where they are."""
+protocols; the packages themselves are used where they are installed."""
 
 import enum
 import types
@@ -246,7 +246,7 @@ FIELDS = [
 @pytest.mark.parametrize("name, fields", FIELDS)
 @pytest.mark.parametrize("n", [1, 4, 30])
 def test_what_is_told_of_fields_makes_columns_of_them(name, fields, n):
-    """The way out is run as it stands."""
+    """The conversion in the message is run to the letter."""
     import numpy.lib.recfunctions
 
     array = np.zeros(n, fields)

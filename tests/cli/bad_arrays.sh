@@ -84,7 +84,7 @@ expect_no hits.npy
 # ---- raw ----
 head -c 33 /dev/zero >odd.raw
 as_rays odd.raw "odd.raw: truncated: 33 bytes are not a multiple of a row's 32"
-# shellcheck disable=SC2002 # a pipe is what is tested
+# shellcheck disable=SC2002 # the test is of a pipe
 odd_pipe() { cat odd.raw | slabcast cast --builtin boxes:3 --rays - --in raw -o hits.npy; }
 expect_refusal 1 "standard input: truncated: it ends after 1 byte of row 1, a row has 32" odd_pipe
 expect_no hits.npy

@@ -71,7 +71,7 @@ rejected endless.ply "rejected: its header does not end"
 tr '\n' '\r' <good.ply >mac.ply
 expect_exit 0 slabcast info --mesh good.ply --mesh mac.ply
 
-# The end of the header is another word. What matters is that the commands go no further.
+# The end of the header is another word. The test is that the commands go no further.
 { ply binary_little_endian 1 end_headerX && echo 0 0 0 1 0 0 0 1 0 | "$1" f && printf '\3' && echo 0 1 2 | "$1" u; } >crash.ply
 rejected crash.ply rejected
 expect_exit 1 slabcast info --mesh good.obj --mesh crash.ply --json

@@ -55,7 +55,7 @@ done
 expect_exit 141 to_nobody default "$SLABCAST" "${quick[@]}" --group scene
 [[ ! -s err ]] || fail "to nobody it says on stderr: $(cat err)"
 
-# ---- against another run, of before memory was told ----
+# ---- against another run, of before memory was reported ----
 sed '/"memory": "ordinary",/d' a.json >old.json
 [[ $(($(wc -l <a.json) - $(wc -l <old.json))) == 10 ]] || fail "the JSON does not tell each cast's memory: $(cat a.json)"
 expect_exit 0 slabcast "${quick[@]}" --group scene,batch --compare old.json
@@ -104,7 +104,7 @@ for memory in ordinary pinned; do
   [[ $(grep -cE "^(closest|distance|any) +$memory +10*00 \| +$rate \| +$both \| +$both \| +[0-9.]+ \| +[0-9.]+ % \| (upload|download|kernel)$" out) == 6 ]] ||
     fail "not 6 casts in $memory memory: $(cat out)"
 done
-# Bytes each way are those of a ray and a result, and the ceiling is the slowest of what was measured.
+# Bytes each way are those of a ray and a result, and the ceiling is the slowest measured part.
 awk -F'",' 'function about(a, b) { return a > 0.999 * b && a < 1.001 * b }
   NR == 1 { next }
   { split($NF, f, ",") }

@@ -1,4 +1,4 @@
-"""clouds.py PLY POINTS VALUES SUMMARY: what `slabcast view` wrote as PLY are the points of the csv POINTS.
+"""clouds.py PLY POINTS VALUES SUMMARY: the PLY that `slabcast view` wrote has the points of the csv POINTS.
 
 Each has its normal, its value of the csv VALUES and its index; those without a value are left out. Colours rise with
 the values, and the summary has their mean, least and most.

@@ -7,7 +7,7 @@ seed=${SLABCAST_TEST_SEED:-20260101}
 echo "columns.sh: SLABCAST_TEST_SEED=$seed"
 RANDOM=$((seed % 32768))
 
-# Each column of a kind, by its names, ours first; ~ is a blank. What stands behind a : may be absent.
+# Each column of a kind, by its names, ours first; ~ is a blank. The part behind a : may be absent.
 declare -A names=(
   [rays]="ox|origin_x|origin.x|o.x|x0|Origin~X|X|o[0] oy|origin_y|ORIGIN.Y|o.y|y0|Y oz|origin_z|origin[2]|o.z|z0
     t_min|tmin|t~near|NEAR|t.min: dx|dir_x|direction.x|Direction~X|vx dy|dir_y|direction.y|dir[1] dz|dir_z|direction.z|DZ
@@ -113,7 +113,7 @@ slabcast cast --boxes boxes.txt --rays ended.txt --query count -o whole.raw
 slabcast cast --boxes boxes.txt --rays flat.csv --query count -o named.raw
 expect_same whole.raw named.raw
 
-# From a pipe, in shards, and with what comes before: comments, empty lines, names in a comment.
+# From a pipe, in shards, and with lines before the names: comments, empty lines, names in a comment.
 named rays "$seed" <ranges.txt | sed '1s/^/# by hand\n\n/' >named.csv
 slabcast cast --boxes boxes.txt --rays ranges.txt --shard 1/3 -o whole.raw
 slabcast cast --boxes boxes.txt --rays - --shard 1/3 -o named.raw <named.csv
@@ -179,7 +179,7 @@ for way in "${ways[@]}"; do
   expect_text 4 way.txt
 done
 
-# Results are no rays, whatever the query.
+# Results are no rays, of any query.
 for query in closest distance any count all interval nearest; do
   for points in "" --points; do
     [[ -n $points && $query =~ ^(any|count)$ ]] && continue

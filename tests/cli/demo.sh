@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 same_pixels=$1
 reference=$2
 
-# expect_report FILE: what demo prints, and that nothing mismatched. Sets triangles, rays and checked.
+# expect_report FILE: the output of demo, and that nothing mismatched. Sets triangles, rays and checked.
 expect_report() {
   local number='[0-9]+\.[0-9]+' row
   for row in 'device +.+' 'picture +.+, [0-9]+x[0-9]+, .* s after the start' 'stage +seconds +processor' \

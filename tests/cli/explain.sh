@@ -56,7 +56,7 @@ expect_stdout "0x1.8p+1" "NaN constrains nothing" "axis x decides" "the lower pl
 ! grep -q -- '-nan' out || fail "NaN has a sign"
 ! grep -q ' $' out || fail "lines end with blanks"
 
-# ---- options: culling and closed edges change what is told ----
+# ---- options: culling and closed edges change the output ----
 expect_exit 0 slabcast explain "${row[@]}" --ray=-5,0.5,0.5,1,0,0 --cull front --geometry 0
 expect_stdout "hit at t = 6" "front faces are culled"
 expect_exit 0 slabcast explain --mesh triangle.obj --ray=-5,-1.5,0.5,1,0,0 --primitive 0

@@ -17,7 +17,7 @@ far+=(--planes far_planes.csv)
 # away X,Y,Z: the same place far away.
 away() { awk -v OFS=, -v OFMT=%.17g -v x="$x" -v y="$y" -v z="$z" -F, '{ print $1 + x, $2 + y, $3 + z }' <<<"$1"; }
 
-# quiet COMMAND...: succeeds and says nothing.
+# quiet COMMAND...: succeeds and prints nothing.
 quiet() {
   expect_exit 0 "$@"
   [[ ! -s err ]] || fail "line ${BASH_LINENO[0]}: \"$*\" says $(<err)"
@@ -49,7 +49,7 @@ slabcast cast "${near[@]}" --t-min 3.5 --t-max 20 --rays near_rays.csv -o near.c
 slabcast cast "${far[@]}" --t-min 3.5 --t-max 20 --rays far_rays.csv -o far.csv
 far hits near.csv far.csv
 
-# Fields of npy say their types; raw has the same rows, and pipes and slices too.
+# Fields of npy have their types; raw has the same rows, and pipes and slices too.
 slabcast cast "${far[@]}" --rays far_rays.npy -o far.npy
 descr="[('t', '<f8'), ('normal', '<f4', (3,)), ('u', '<f4'), ('v', '<f4'), ('primitive', '<u4'), ('geometry', '<u4'),"
 grep -aqF "$descr ('order', '<f4')]" far.npy || fail "other fields: $(head -c 300 far.npy)"
@@ -151,7 +151,7 @@ grep -qF '"origin"' far.json || fail "a scene far from 0 has no origin: $(<far.j
 slabcast info "${near[@]}" --json >near.json
 if grep -qF '"origin"' near.json; then fail "a scene near 0 has an origin"; fi
 
-# ---- what is too far is told, with what moves ----
+# ---- geometry that is too far gets a warning, with the amount that it moves ----
 expect_exit 0 slabcast cast "${alone[@]}" --rays far_rays.csv --origin 0,0,0 -o far.csv
 expect_stderr "far_spheres.csv: rounding to float32 moved a number by" "far_rays.csv: rounding to float32 moved points"
 head -n 1 far.csv | grep -q '^t,.*geometry$' || fail "rays at an origin of 0 are in double"

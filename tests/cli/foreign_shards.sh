@@ -25,7 +25,7 @@ family() {
   rm -f family.* alien.*
   for i in 0 2; do slabcast cast "${usual[@]}" --shard $i/3 -o family.$i.npy; done
 }
-# joins CAST_OPTION...: shard 1 of this cast goes with them. alien HOW CAST_OPTION...: it does not, wherever it stands.
+# joins CAST_OPTION...: shard 1 of this cast goes with them. alien HOW CAST_OPTION...: it does not, in any position.
 joins() {
   slabcast cast "$@" --shard 1/3 -o family.1.npy
   slabcast cast "${usual[@]}" -o whole.npy

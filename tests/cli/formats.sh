@@ -26,7 +26,7 @@ done
 for rays in rays.npy rays.txt wide.npy; do
   slabcast cast "${scene[@]}" --rays - -o other.npy <"$rays"
   expect_same hits.npy other.npy
-  # shellcheck disable=SC2002 # a pipe is what is tested
+  # shellcheck disable=SC2002 # the test is of a pipe
   cat "$rays" | slabcast cast "${scene[@]}" --rays - -o other.npy
   expect_same hits.npy other.npy
 done
@@ -40,7 +40,7 @@ expect_same hits.npy other.npy
 slabcast cast "${scene[@]}" --rays <(cat rays.txt) -o other.npy
 expect_same hits.npy other.npy
 
-# csv names its columns, as rays and as primitives; files without that line, and with blanks, say the same.
+# csv names its columns, as rays and as primitives; files without that line, and with blanks, read the same.
 slabcast rays random "${scene[@]}" --count 3000 --seed 7 -o rays.csv
 expect_text 'ox,oy,oz,t_min,dx,dy,dz,t_max' <(head -n 1 rays.csv)
 tail -n +2 rays.csv | tr , ' ' | cmp - rays.txt || fail "rays.csv and rays.txt hold other rays"

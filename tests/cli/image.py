@@ -1,6 +1,6 @@
-"""image.py VTI NPY PLY SIZE LOWER UPPER: what `slabcast near` wrote as an image of VTK is the grid that was asked for.
+"""image.py VTI NPY PLY SIZE LOWER UPPER: the image of VTK that `slabcast near` wrote is the requested grid.
 
-The XML is well formed and has the elements that VTK's format wants. The arrays are those of the npy, byte for byte. The
+The XML is well formed and has the elements of VTK's format. The arrays are those of the npy, byte for byte. The
 points of the ply, by their indices, are where the image has its own. SIZE, LOWER and UPPER: three numbers with commas
 between.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# instances.sh MAKE_NPY: a mesh that stands in a scene many times. Answers are worked out by hand, the same from every
+# instances.sh MAKE_NPY: a mesh that is in a scene many times. Answers are worked out by hand, the same from every
 # form of the transforms, and the same as copies of the mesh. Impossible inputs are refused with the file, the index and
 # the value.
 # shellcheck source=lib.sh
@@ -26,7 +26,7 @@ for places in places.npy square.npy places.txt square.txt places.raw; do
 7,0,3' out
   expect_stderr " 0 mismatches"
 done
-# What comes behind has the ids behind; a mask is of an option, whose instances share it.
+# Later geometry has the later ids; a mask is of an option, whose instances share it.
 expect_exit 0 cast --instances places.npy --of tile.obj --mesh tile.obj --instances=places.npy --of=tile.obj --mask 6
 expect_text 't,primitive,geometry
 8,0,3

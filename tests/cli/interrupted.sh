@@ -22,7 +22,7 @@ start() {
   job=$!
 }
 
-# stop SIGNAL CODE: what the cast ends with.
+# stop SIGNAL CODE: the cast ends with CODE.
 stop() {
   local got=0
   kill "-$1" "$job"
@@ -43,7 +43,7 @@ expect_same whole.npy killed.npy
 grep -qE '"resumed": [1-9]' summary.json || fail "it did not go on from the part: $(cat summary.json)"
 [[ ! -e killed.npy.part ]] || fail "the part is still there"
 
-# ---- interrupted after some batches: the part is kept and said to be ----
+# ---- interrupted after some batches: the part is kept, and the message says so ----
 start kept.npy distance
 wait_until 30 has_bytes kept.npy.part $((1048576 * 4))
 sleep 0.5 # all of the first batch is there, and nothing is written any more
@@ -55,9 +55,9 @@ truncate -s -3 kept.npy.part
 expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy --query distance -o kept.npy --resume
 expect_same whole.npy kept.npy
 
-# ---- interrupted while the first batch is being written, which is when the part comes to be kept: what is said of it
-# is what becomes of it. Its stderr is a pipe with room for the first line alone, so that there is time between
-# the file's fate and the word of it. ----
+# ---- interrupted while the first batch is being written, which is when the part comes to be kept: the message agrees
+# with the file. Its stderr is a pipe with space for the first line alone, so that there is time between the file's
+# fate and the message. ----
 is_begun() { [[ -e $1 && $(stat -c %s "$1") -gt 1000 ]]; }
 mkfifo says
 for ((kill = 0; kill < 10; kill++)); do
@@ -125,7 +125,7 @@ stop TERM 143
 expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy --query distance -o new.npy --resume
 expect_same whole.npy new.npy
 
-# ---- a cast that fails does not wait for whoever writes its rays ----
+# ---- a cast that fails does not wait for the writer of its rays ----
 { cat rays.npy && exec sleep 60; } >fifo &
 writer=$!
 limited() { (ulimit -f 6000 && exec timeout 30 "$SLABCAST" "$@"); }

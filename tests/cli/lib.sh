@@ -1,6 +1,6 @@
-# shellcheck shell=bash disable=SC2034 # what is set here is used there
-# What the scripts of this folder share: each sources it first and then stands in an empty folder that goes
-# with it. $SLABCAST is the program; slabcast runs it.
+# shellcheck shell=bash disable=SC2034 # the scripts use the variables
+# Functions that the scripts of this folder share. Each sources it first and is then in an empty folder that goes with
+# it. $SLABCAST is the program; slabcast runs it.
 set -euo pipefail
 
 # Every kind of primitive, as options and groups name it.
@@ -22,7 +22,7 @@ fail() {
   exit 1
 }
 
-# expect_exit CODE COMMAND...: what it says goes to the files out and err.
+# expect_exit CODE COMMAND...: its output goes to the files out and err.
 expect_exit() {
   local want=$1 got=0
   shift
@@ -30,7 +30,7 @@ expect_exit() {
   [[ $got == "$want" ]] || fail "\"$*\" ended with $got, not $want: $(tail -n 5 "$work/err")"
 }
 
-# expect_stderr TEXT...: the last expect_exit's command said each of these.
+# expect_stderr TEXT...: the last expect_exit's command printed each of these.
 expect_stderr() {
   local text
   for text in "$@"; do
@@ -45,7 +45,7 @@ expect_stdout() {
   done
 }
 
-# expect_refusal CODE TEXT COMMAND...: ends so, says TEXT on stderr, prints nothing and says it in a line or two.
+# expect_refusal CODE TEXT COMMAND...: ends so, prints TEXT on stderr in a line or two, and nothing on stdout.
 expect_refusal() {
   local code=$1 text=$2
   shift 2
@@ -87,7 +87,7 @@ wait_until() {
   done
 }
 
-# to_nobody default|ignore COMMAND...: its stdout is a pipe whose reader has gone away; what it makes of SIGPIPE is that.
+# to_nobody default|ignore COMMAND...: its stdout is a pipe whose reader has gone away; SIGPIPE has that disposition.
 to_nobody() { { sleep 0.1 && exec env "--$1-signal=PIPE" "${@:2}"; } | true; }
 
 # npy_data FILE: the array behind the header.

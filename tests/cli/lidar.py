@@ -1,4 +1,4 @@
-"""What lidar.sh makes and compares: tables of a sensor, its rays by the contract's formula, and points with ids.
+"""Files for lidar.sh, and comparisons: tables of a sensor, its rays by the contract's formula, and points with ids.
 
 lidar.py tables SEED BEAMS POSES SPIN FOLDER   beams.csv, poses.txt and rays.txt, of SPIN firings at each pose (0: one),
                                                six.txt, beams of six numbers, and six_rays.txt

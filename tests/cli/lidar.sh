@@ -9,8 +9,8 @@ layer=${1-}
 scene=(--builtin soup:300)
 beams=11
 
-# same_points NAME QUERY_OPTIONS -- LIDAR_OPTION...: NAME.ply holds the hits of the rays in $rays; $points and $most are
-# told. npy of both is the same.
+# same_points NAME QUERY_OPTIONS -- LIDAR_OPTION...: NAME.ply holds the hits of the rays in $rays. It sets $points and
+# $most. npy of both is the same.
 same_points() {
   local name=$1
   local -a query=()
@@ -73,7 +73,7 @@ slabcast cast "${scene[@]}" --rays one.txt -o one.npy
 slabcast lidar "${scene[@]}" --fan 1,0,50 -o fan.npy
 expect_same one.npy fan.npy
 
-# ---- slices: joined they are the whole, and know whose they are; a firing may be cut in two ----
+# ---- slices: joined they are the whole, and record their cast; a firing may be cut in two ----
 for returns in "" "--returns 2"; do
   whole=("${lidar[@]}")
   if [[ -n $returns ]]; then whole+=(--returns 2); fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# manual.sh [SLABCAST_MPI]: manual pages and completions tell what --help tells, word by word, and neither renderers nor
-# shells, as far as they are here, have anything to complain of. Needs no device. SLABCAST_MPI: of that program.
+# manual.sh [SLABCAST_MPI]: manual pages and completions have the text of --help, word by word, and neither renderers
+# nor shells, as far as they are here, complain of them. Needs no device. SLABCAST_MPI: of that program.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 
@@ -82,9 +82,9 @@ else
   done
 fi
 
-# ---- what completions are to offer ----
+# ---- the offers of completions ----
 
-# offer LINE WORD...: rows of what is typed before a tab and of a word that is offered then; no WORD: nothing is.
+# offer LINE WORD...: rows of the line before a tab and of a word that is offered then; no WORD: nothing is offered.
 offer() {
   local word
   for word in "${@:2}"; do printf '%s\t%s\n' "$1" "$word"; done
@@ -101,14 +101,14 @@ offer_words() {
 builtins() { sed -n '/NAME is one of/,/^  -/p' help_of | sed '1d; $d' | tr -d ',' | xargs printf '%s:\n'; }
 groups() { sed -n 's/.*these casts alone: \([^;]*\);.*/\1/p; /^Groups: /,/\.$/{ s/^Groups: //; p }' help_of | tr ',.' '  '; }
 
-# offer_values LINE VALUE: where the value of an option stands, as --help names it.
+# offer_values LINE VALUE: tests the offers for an option's value, which --help calls VALUE.
 offer_values() {
   local choices
   case $2 in
     "") ;;
     *FILE* | *.json) offer "$1 " "a file.npy" folder/ ;;
     *\|*)
-      IFS='|' read -ra choices < <(tr '|' '\n' <<<"$2" | grep -v '[A-Z]' | paste -sd '|') || true # others stand for values
+      IFS='|' read -ra choices < <(tr '|' '\n' <<<"$2" | grep -v '[A-Z]' | paste -sd '|') || true # others: placeholders
       if ((${#choices[@]} == 0)); then offer "$1 "; else offer_words "$1" "${choices[@]}"; fi
       ;;
     NAME:COUNT)
@@ -147,7 +147,7 @@ offer_all() {
 
 # Each ask_SHELL prints rows as offer does, for the lines of the file `lines`, from the folder `typing`.
 
-# A function of bash's asks no terminal; it gets the words that readline would make of the line.
+# A function of bash's needs no terminal; it gets the words into which readline would split the line.
 cat >ask.bash <<'END'
 source ../completion.bash
 while IFS= read -r line; do
@@ -164,7 +164,7 @@ done <../lines
 END
 ask_bash() { bash --noprofile --norc ../ask.bash; }
 
-# Completion works at a terminal alone in zsh: at one of its own a key asks for all lines. What it offers passes compadd.
+# Completion works at a terminal alone in zsh: at one of its own a key lists all lines. Its offers pass compadd.
 cat >ask.zsh <<'END'
 zmodload zsh/zpty
 zpty shell zsh -f -i
@@ -214,7 +214,7 @@ end
 END
 ask_fish() { HOME=$work fish --no-config ../ask.fish; }
 
-# Shells offer options with a trailing = or with what stands before it; and options where nothing is typed, or not.
+# Shells offer options with a trailing = or without it; and options where nothing is typed, or not.
 tidy() { sed -E $'s/\t(-[^=]*)=$/\t\\1/; s/\t--[a-z-]+=/\t/' | grep -vE $'[^-]\t-' | LC_ALL=C sort; }
 
 mkdir -p typing/folder functions

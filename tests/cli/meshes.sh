@@ -69,11 +69,11 @@ for mesh in mesh.off mesh.ply mesh.stl binary.ply binary.stl grouped.obj; do
   expect_checked --mesh "$mesh" --one-geometry --rays rays.npy --query all -o other.csv
   expect_same hits.csv other.csv
 done
-# From stdin, and without an ending, a mesh is told by its bytes.
+# From stdin, and without an ending, a mesh's format is recognised by its bytes.
 for mesh in mesh.obj mesh.off mesh.ply mesh.stl binary.ply binary.stl grouped.obj; do
   expect_checked --mesh - --one-geometry --rays rays.npy --query all -o other.csv <"$mesh"
   expect_same hits.csv other.csv
-  # shellcheck disable=SC2002 # a pipe is what is tested
+  # shellcheck disable=SC2002 # the test is of a pipe
   cat "$mesh" | slabcast cast --mesh - --one-geometry --rays rays.npy --query all -o other.csv
   expect_same hits.csv other.csv
   cp "$mesh" without

@@ -186,7 +186,7 @@ head -c 100 whole.vti >early.vti.part
 expect_exit 0 slabcast near "${grid[@]}" -o early.vti --resume
 expect_same early.vti whole.vti
 
-# ---- the summary; what is refused ----
+# ---- the summary; refusals ----
 expect_exit 0 slabcast near --boxes box.txt --points two.txt --json -
 expect_stderr "2 points on " ": 2 find something, distance 3.25 on average, 3 to 3.5; answers after " " Mpoints/s"
 expect_stdout '"query": "closest"' '"points": 2' '"found": 2' '"invalid": 0' '"mean": 3.25' '"least": 3.0' '"most": 3.5'

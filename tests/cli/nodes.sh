@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# nodes.sh: files with nodes: what they show stands where they say, in their own axes and units; hostile ones are
+# nodes.sh: files with nodes: their geometry is where they place it, in their own axes and units; hostile ones are
 # rejected by name.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
@@ -63,7 +63,7 @@ slabcast info --mesh all.gltf >/dev/null || fail "a file without a scene is not 
 gltf nodes: scene: scenes: >store.gltf
 bounds store.gltf "0 0 0" "1 1 0" 1
 
-# Extensions: what moves no vertex is let be; what is unknown is refused by its name.
+# Extensions: one that moves no vertex is ignored; an unknown one is refused by its name.
 for name in KHR_texture_transform KHR_materials_unlit KHR_lights_punctual KHR_mesh_quantization; do
   gltf "extensionsRequired:[\"$name\"]" >extension.gltf
   bounds extension.gltf "0 0 0" "1 1 0" 1
@@ -75,8 +75,8 @@ for name in EXT_meshopt_compression KHR_draco_mesh_compression KHR_node_visibili
   rejected extension.gltf "it requires the extension $name"
 done
 
-# The instances of a node, which the triangle's own corners place: rays meet the triangle once where it stands, and
-# twice nowhere.
+# The instances of a node, which the triangle's own corners place: rays meet the triangle once at its place, and twice
+# nowhere.
 gltf 'extensionsRequired:["EXT_mesh_gpu_instancing"]' 'nodes:[{"mesh": 0, "translation": [10, 0, 0], "scale": [2, 2, 2],
   "extensions": {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}}]' >instances.gltf
 printf '%s 0.25 9 0 0 -1\n' 10.25 12.25 14.25 >down.txt

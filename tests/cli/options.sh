@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# options.sh MAKE_NPY: what changes the answers: segments, 2D, ranges, masks, culling, face-forward, points; what does
-# not: the tree, the order of the options, the summary.
+# options.sh MAKE_NPY: options that change the answers: segments, 2D, ranges, masks, culling, face-forward, points; and
+# those that do not: the tree, the order of the options, the summary.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 make_npy=$1
@@ -122,7 +122,7 @@ tasks() {
   done
   echo "$before"
 }
-# with_threads N [NUMBER]: what tasks says of a cast with --threads N.
+# with_threads N [NUMBER]: prints the result of tasks for a cast with --threads N.
 with_threads() {
   local waiting
   "$SLABCAST" cast --builtin terrain:60000 --rays - --in raw --threads "$1" -o other.npy <rays.fifo >/dev/null &

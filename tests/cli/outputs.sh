@@ -92,7 +92,7 @@ spared inputs/ray.txt explain --boxes inputs/box.txt --rays inputs/ray.txt --jso
 spared inputs/shard.1.npy join inputs/shard.0.npy inputs/shard.1.npy -o inputs/shard.1.npy
 spared inputs/shard.1.npy.offsets.npy join inputs/shard.0.npy inputs/shard.1.npy -o inputs/shard.1.npy.offsets.npy
 spared inputs/old.json bench --compare inputs/old.json --json inputs/old.json
-# shellcheck disable=SC2094 # that is what is refused
+# shellcheck disable=SC2094 # the refused case
 from_file() { slabcast "${of_box[@]:0:3}" --rays - -o inputs/ray.txt <inputs/ray.txt; }
 expect_refusal 1 "cannot write inputs/ray.txt: it is the input on standard input" from_file
 to_file() { slabcast "${of_box[@]}" -o - --out csv >>inputs/box.txt; }
@@ -120,7 +120,7 @@ if [[ -c /dev/full ]]; then
   done
 fi
 
-# ---- a reader that has gone away: the end of others, by SIGPIPE and without a word, and no part is left ----
+# ---- a reader that has gone away: the end of others, by SIGPIPE and without a message, and no part is left ----
 for writer in "--help" "cast --help" "devices" "devices --json" "info ${scene[*]}" "info ${scene[*]} --json" "rays random" \
   "${cast[*]} -o -" "${cast[*]} -o - --out csv" "${cast[*]} -o hits.npy --json -" "verify --rays 1 --group closest"; do
   read -ra command <<<"$writer"

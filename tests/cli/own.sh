@@ -82,7 +82,7 @@ if ((native)); then
   done
 fi
 
-# The queries of what follows.
+# Hits for the option --after.
 slabcast cast "${scene[@]}" --rays rays.npy -o first.npy
 slabcast cast "${scene[@]}" --rays rays.npy --query count -o count.txt
 for query in "${queries[@]}"; do
@@ -98,7 +98,7 @@ fi
 slabcast cast "${scene[@]}" --rays rays.npy -o - | slabcast cast "${scene[@]}" --rays rays.npy --after - --query all -o piped.txt
 expect_same after.all.txt piped.txt
 
-# t alone: what lies beyond it, not what coincides.
+# t alone: hits beyond it, not those that coincide.
 for form in npy txt csv raw "npy --points" "csv --points"; do
   read -r form points <<<"$form"
   slabcast cast "${scene[@]}" --rays rays.npy --query distance ${points:+"$points"} -o "t.$form"
@@ -146,7 +146,7 @@ done
 slabcast cast "${of_worlds[@]/place_worlds.txt/place_worlds.npy}" --rays rays.npy --worlds worlds.npy --masks masks.npy -o got.npy
 expect_same wanted.npy got.npy
 
-# What follows is of the program alone, and one backend shows it.
+# The rest is of the program alone, and one backend shows it.
 ((native)) || exit 0
 
 # Arrays with members of their own, in another order; lines of three numbers.
@@ -160,7 +160,7 @@ for after in members.npy tabs.csv; do
   expect_same wanted.npy got.npy
 done
 
-# ---- shards: each takes its part, whatever the form; join tells those of other masks apart ----
+# ---- shards: each takes its part, in any form; join distinguishes those of other masks ----
 own=(--masks masks.npy --after first.npy)
 slabcast cast "${scene[@]}" --rays rays.npy "${own[@]}" -o whole.npy
 # in_shards WORD...: a cast with these options, of which @ is the shard's number, in three shards.
@@ -192,7 +192,7 @@ done
 slabcast join shard.[012].npy -o joined.npy
 expect_same whole.npy joined.npy
 
-# Those of other worlds, and of places in other worlds.
+# Shards of other worlds, and of places in other worlds.
 own=(--rays rays.npy --worlds worlds.npy --after first.npy)
 slabcast cast "${of_worlds[@]}" "${own[@]}" -o whole.npy
 for shard in 0 1 2; do slabcast cast "${of_worlds[@]}" "${own[@]}" --shard $shard/3 -o shard.$shard.npy; done
@@ -246,7 +246,7 @@ head -n 7 masks.txt | "$make_npy" u '<u4' '(7,)' False >few.npy
 head -n 7 masks.txt >few.txt
 npy_data few.npy >few.raw
 for few in few.npy few.raw; do refuse 1 "$few: 7 masks for $count rays; each ray has one" --masks $few; done
-# late CODE TEXT CAST_OPTION...: said at the end of the data, so that a part may be kept.
+# late CODE TEXT CAST_OPTION...: reported at the end of the data, so that a part may be kept.
 late() {
   expect_exit 1 slabcast cast "${row[@]}" "${@:2}" -o bad.npy
   expect_stderr "slabcast: " "$1"
@@ -266,7 +266,7 @@ late ": more than $count masks for $count rays; each ray has one" --rays rays.np
 : >none
 late "none: 0 hits for $count rays" --rays rays.npy --after none
 expect_exit 0 slabcast cast "${row[@]}" --rays none --masks none --after none
-# What stands in them.
+# Errors in their content.
 { head -n 5 masks.txt && echo -1 && tail -n +7 masks.txt; } >bad.txt
 late "bad.txt: line 6: the mask -1 is not a whole number from 0 to 4294967295" --rays rays.npy --masks bad.txt
 { echo mask && head -n 5 masks.txt && echo 4294967296 && tail -n +7 masks.txt; } >bad.txt

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pictures.sh SAME_PIXELS: render draws what is there in the size that was asked for, the same pixels every time.
+# pictures.sh SAME_PIXELS: render draws the scene in the requested size, the same pixels every time.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 same_pixels=$1

@@ -1,4 +1,4 @@
-"""What points.sh makes and compares: meshes with names at random, and results in PLY with the same results in csv.
+"""Files for points.sh, and comparisons: meshes with names at random, and results in PLY with the same results in csv.
 
 points.py mesh SEED FILE          a glTF of one triangle per node, at x = 0, 1, ...; its names are any texts
 points.py same PLY CSV JSON       the points are the hits of the csv, made with --points; names are those of the summary

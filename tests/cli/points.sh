@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # points.sh: results in PLY are the hits of the same results in csv, as points. Every query with a t is tried, in 2D, in
-# slices, of no hit, one and many blocks. Names of geometries stand in the header, whatever they hold.
+# slices, of no hit, one and many blocks. Names of geometries, with any text, are in the header.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 points=$(dirname "${BASH_SOURCE[0]}")/points.py
 
-# same_points NAME CAST_OPTION...: NAME.ply holds the hits of NAME.csv; $hits and $names are told.
+# same_points NAME CAST_OPTION...: NAME.ply holds the hits of NAME.csv. It sets $hits and $names.
 same_points() {
   local name=$1
   shift

@@ -37,7 +37,7 @@ feed
 NO_COLOR='' script -qec "$command" /dev/null </dev/null >shown || fail "the cast failed: $(cat shown)"
 grep -q $'\x1b' shown || fail "an empty NO_COLOR changes something: $(cat -v shown)"
 
-# Narrow terminals: no line wraps, and the share and the time left are what stays; NO_COLOR wipes no more than a row.
+# Narrow terminals: no line wraps, and the share and the time left stay; NO_COLOR wipes no more than a row.
 for narrow in "60 " "40 1" "30 "; do
   read -r columns no_color <<<"$narrow"
   feed
@@ -58,7 +58,7 @@ make_cold() {
   export POCL_CACHE_DIR
 }
 
-# on_terminal COMMAND: what it shows goes to the file shown, what of that is left in the end to the file left.
+# on_terminal COMMAND: its output goes to the file shown, the part that is visible in the end to the file left.
 on_terminal() {
   local status=0
   script -qec "$1" /dev/null </dev/null >shown || status=$?

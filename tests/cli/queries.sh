@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 row=()
 make_row "$1"
 
-# answers QUERY CSV [OPTION...]: what the one ray along the row gives.
+# answers QUERY CSV [OPTION...]: the result of the one ray along the row.
 answers() {
   local query=$1 csv=$2
   shift 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rays.sh: the sets of rays: as many as asked, the same bytes for the same options, framed by the scene. They are also
-# used as they are meant to be, as a pipe into cast.
+# rays.sh: the sets of rays: the requested number, the same bytes for the same options, framed by the scene. They are
+# also used as they are meant to be, as a pipe into cast.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 scene=(--builtin city:50)

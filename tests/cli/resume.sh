@@ -103,7 +103,7 @@ expect_same whole.csv out.csv
 
 # ---- parts of another cast ----
 
-# other TEXT FILE CAST_OPTION...: the part of FILE is refused, and stays for whoever it belongs to.
+# other TEXT FILE CAST_OPTION...: the part of FILE is refused, and stays for the cast that it belongs to.
 other() {
   local text=$1 file=$2
   shift 2

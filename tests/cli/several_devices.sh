@@ -23,7 +23,7 @@ expect_same one.npy several.npy
 expect_other one.npy first.npy
 expect_refusal 2 "--device all: these are 2 devices, of which bench measures one at a time" slabcast bench --device all
 
-# Devices are told apart by their compute units.
+# Devices are distinguished by their compute units.
 pretend=(env OPENCL_LAYERS="$OPENCL_LAYERS:$1" SLAB_PRETEND_FILE=/dev/null)
 expect_exit 0 "${pretend[@]}" SLAB_PRETEND=0.units:5,1.units:7,0.mute:-33 "$SLABCAST" devices
 [[ $(grep -c ' [57] ' out) == 1 ]] || fail "not one device: $(<out)"

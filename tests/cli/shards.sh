@@ -69,7 +69,7 @@ cp shard.0.npy.offsets.npy shard.1.npy.offsets.npy
 expect_refusal 1 "shard.1.npy.offsets.npy does not belong to its shard" slabcast join "${shards[@]}" -o bad.npy
 expect_no bad.npy bad.npy.offsets.npy
 
-# ---- shards know their place: any order will do, and none may be missing, twice there or of another cast ----
+# ---- shards record their place: any order will do, and none may be missing, twice there or of another cast ----
 slabcast cast "${scene[@]}" --rays rays.npy --query all -o whole.npy
 cast_shards all 12 rays.npy
 slabcast join shard.*.npy -o joined.npy 2>err && fail "offsets are joined as if they were shards"

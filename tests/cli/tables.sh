@@ -80,7 +80,7 @@ grep -qE '^1 ray, 1 hit on .+: answers after [0-9.]+ (us|ms|s)$' err || fail "an
 [[ $(wc -l <err) == 1 ]] || fail "more is told than the summary: $(cat err)"
 expect_exit 0 slabcast cast --boxes box.txt --rays one.txt --check
 grep -qE '^1 ray checked, 0 mismatches \(' err || fail "another line of the check: $(cat err)"
-# Into a pipe nothing goes, which is told, unless something else is asked for.
+# Without -o, --check and --json nothing goes into a pipe, and a warning says so.
 for query in closest count all; do
   slabcast cast --boxes box.txt --rays one.txt --query $query 2>err | cat >out
   [[ ! -s out ]] || fail "without -o something goes to the pipe: $(head -c 100 out)"
@@ -103,7 +103,7 @@ expect_refusal 1 "short.txt: rows of 1 number; " slabcast cast --boxes box.txt -
 printf '1 2 3 4\n1\n' >short.txt
 expect_refusal 1 "short.txt: line 2 holds 1 number, the lines before it 4" slabcast cast --boxes box.txt --rays short.txt
 
-# A rate is that of casting, without what it takes until the first answers are there: compiling, here.
+# The rate is that of casting, without the time to the first answers: compiling, here.
 slabcast rays random --boxes box.txt --count 600000 -o many.npy
 POCL_CACHE_DIR=$(mktemp -d -p "$work")
 export POCL_CACHE_DIR

@@ -62,7 +62,7 @@ expect_exit 2 slabcast
 [[ ! -s out ]] || fail "without a command something is printed on stdout"
 expect_same long err
 
-# ---- refusals: code 2, what is wrong, the usage line ----
+# ---- refusals: code 2, the error, the usage line ----
 refused() {
   local text=$1
   shift
@@ -87,7 +87,7 @@ for unknown in dance "" x verifydemobench "$(printf 'cast%.0s' {1..20})"; do
   refused "unknown command \"$unknown\"; \`slabcast --help\` lists them" "$unknown"
 done
 
-# ---- a value may stand right behind -o, and behind any other option's = ----
+# ---- a value may be right behind -o, and behind any other option's = ----
 expect_refusal 1 'cannot write nowhere/o.npy' slabcast cast -onowhere/o.npy --builtin=boxes:3 --rays=r.npy
 expect_exit 0 slabcast rays random -oone.npy --count=2
 expect_exit 0 slabcast rays random -o two.npy --count 2
@@ -130,7 +130,7 @@ refused 'option --seed: "x" is not a whole number' rays random --seed x
 refused 'option --shade: "dark" is not one of normal|depth|id' render --shade dark
 refused 'option --out: "png" is not one of' rays random --out png
 
-# ---- what is missing, what does not go together ----
+# ---- missing options, and options that exclude each other ----
 refused '--rays is missing' cast --builtin boxes:3
 refused 'the scene is missing' cast --rays rays.npy
 refused '--points does not go with --query any or count' cast --builtin boxes:3 --rays r.npy -o o --query any --points
@@ -183,7 +183,7 @@ expect_exit 0 slabcast rays random --count 2 -o O.CSV
 [[ $(wc -l <O.CSV) == 3 ]] || fail "O.CSV is not csv"
 rm -r o o.2 a.parquet .hidden o.parquet O.CSV
 
-# ---- names with control characters are told without them, whoever tells ----
+# ---- names with control characters are printed without them, in every message ----
 # escaped NAME SHOWN: every message has SHOWN, and no byte that would control a terminal.
 escaped() {
   local name=$1 shown=$2 command

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# verify.sh [FLIP_LAYER]: the conformance run passes here, says what it did, and does the same again by its seed. With
+# verify.sh [FLIP_LAYER]: the conformance run passes here, reports its work, and does the same again by its seed. With
 # the layer each of its groups fails, with code 3, where one bit of the answers flips. The layer is of OpenCL, which
-# compiles programs for every kind alone: there one kind stands for all of them, which differ in a row of a table.
+# compiles programs for every kind alone: there one kind is tested for all of them, which differ in a row of a table.
 # Worlds and far scenes take a minute's compiling more, and test_worlds and test_far have them there.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1

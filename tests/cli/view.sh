@@ -7,7 +7,7 @@ clouds=$(dirname "${BASH_SOURCE[0]}")/clouds.py make_npy=$1
 native=0
 [[ $SLABCAST_BACKENDS != native ]] || native=1
 
-# view OPTION...: the values, one a line.
+# view OPTION...: the values, one per line.
 view() { slabcast view "$@" -o - --out text 2>view.err || fail "line ${BASH_LINENO[0]}: $(<view.err)"; }
 
 # near TOLERANCE WANTED...: the lines on stdin are these numbers.
@@ -173,7 +173,7 @@ python3 "$clouds" sky.ply hit.csv sky.csv sky.json || fail "the cloud has other 
 slabcast view "${sky[@]}" -o - 2>err | cmp - sky.npy || fail "a pipe gets other bytes"
 slabcast view "${city[@]}" --points - --sky 500 --up y -o - <hit.csv 2>err | cmp - sky.npy || fail "from a pipe other bytes come"
 
-# The values go with their points, whatever the format of these.
+# The values go with their points, in each format.
 awk -F, 'NR > 1 { print $5, $6, $7, $1, $3, $4 }' hit.csv | sed 's/nan/0/; s/inf/1/' >hit.txt
 slabcast view "${city[@]}" --points hit.txt --sky 64 -o want.npy
 tr ' ' '\n' <hit.txt | "$make_npy" f '<f4' "($count, 6)" False >hit.npy
@@ -224,7 +224,7 @@ slabcast view "${sees[@]}" -o sees.txt 2>err
 (($(stat -c %s sees.txt) > 3000000)) || fail "few pairs"
 resume sees.txt "${sees[@]}"
 
-# ---- the summary; what is refused ----
+# ---- the summary; refusals ----
 expect_exit 0 slabcast view "${city[@]}" --points bare.txt --sky 64
 expect_stderr "$count points, 64 rays each on " ": sky 0." " on average, 0" "; answers after " " Mrays/s"
 expect_exit 0 slabcast view --boxes between.txt --points three.txt --to five.txt

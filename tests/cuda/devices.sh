@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# expect NAME STATUS PATTERN COMMAND...: what a command says.
+# expect NAME STATUS PATTERN COMMAND...: a command's exit code and output.
 expect() {
   local name=$1 want=$2 pattern=$3 status=0
   shift 3
@@ -18,7 +18,7 @@ expect() {
   fi
 }
 
-# paged STATUS TEXT COMMAND...: a command says this, and so does the page on GPUs, which tells what to do then.
+# paged STATUS TEXT COMMAND...: a command prints TEXT, and the page on GPUs has it, with the remedy.
 paged() {
   expect "$2" "$1" "${2//[()]/.}" "${@:3}"
   grep -qF -- "$2" "$page" || { echo "$page does not have: $2" >&2 && failed=1; }
@@ -68,7 +68,7 @@ visible 1,3,1,0 1 3
 SLABCAST_BACKENDS=native "$program" rays random --builtin soup:3000 --count 20000 -o "$work/rays.npy"
 cast() { "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --out raw "$@"; }
 SLABCAST_BACKENDS=native cast -o "$work/right"
-# What is asked of the processor and of cards together gives the same bytes: rays go to whichever is free.
+# Casts on the processor and cards together give the same bytes: rays go to whichever is free.
 for devices in 0 cuda cuda:0; do
   cast --device "$devices" -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
 done

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Each call of the driver's interface fails once, with want of memory and with another code, and from each on all fail:
-# faults.sh PROGRAM FOLDER-OF-THE-STAND-IN FOLDER-OF-SLABCAST-CUDA [STEP]. The program says so with the call's name, or gives
-# the right bytes without it; it neither crashes, nor keeps a handle, nor uses a wrong context (the stand-in looks).
+# Each call of the driver's interface fails once, with lack of memory and with another code, and from each on all fail:
+# faults.sh PROGRAM FOLDER-OF-THE-STAND-IN FOLDER-OF-SLABCAST-CUDA [STEP]. The program reports it with the call's name,
+# or gives the right bytes without it; it neither crashes, nor keeps a handle, nor uses a wrong context (the stand-in
+# looks).
 # STEP: each STEPth call alone is made to fail, from an offset that the test's seed draws; default 1.
 set -euo pipefail
 
@@ -11,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 asked=0 told=0 silent=0
 
-# cast NAME: rays at a scene, by whatever the environment makes of it.
+# cast NAME: rays at a scene, by the environment's devices and faults.
 cast() {
   local query=${1%%,*} scene=${1#*,}
   SLAB_CUDA_CALLS=$work/calls timeout 60 "$program" cast --builtin "$scene" --rays "$work/rays.npy" --query "$query" --out raw \

@@ -3,8 +3,7 @@
 # FOLDER: cuda/ of a build. No PTX is approximate, flushes subnormal numbers, is missing or may be contracted. An
 # addition, subtraction or product without .rn may become part of an fma that the source lacks. Of the share, or of all,
 # registers, bytes spilt and instructions are held against machine_code.txt: 5 % more fail. Cards before compute
-# capability 7.5 are known to an older assembler, whose machine code nothing reads any more: they have no instructions
-# there.
+# capability 7.5 need an older assembler, whose machine code nothing reads any more: they have no instructions there.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

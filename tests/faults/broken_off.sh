@@ -106,7 +106,7 @@ expect_exit 1 limited "$(($(stat -c '%s' whole.all whole.all.offsets | sort -n |
 came_so_far all "cannot write all.npy"
 goes_on all
 
-# Only root may mount; elsewhere /dev/full of tests/cli/outputs.sh and the limit above stand for it.
+# Only root may mount; elsewhere /dev/full of tests/cli/outputs.sh and the limit above take its place.
 mkdir small
 if mount -t tmpfs -o size=40m none small 2>/dev/null; then
   trap 'umount small; end' EXIT

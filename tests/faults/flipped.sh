@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# flipped.sh [FLIPS] [SEED]: `cast --check` ends with 3 and names a ray when a bit of what it reads back is flipped, every
+# flipped.sh [FLIPS] [SEED]: `cast --check` ends with 3 and names a ray when a bit of a read-back is flipped, every
 # time, and `view --check` and `near --check` a point. Runs under the flipping layer (OPENCL_LAYERS).
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
@@ -27,7 +27,7 @@ for ((i = 0; i < flips; i++)); do
   expect_stderr "slabcast: mismatch at ray"
 done
 
-# A matrix whose words have no bit to spare. What the check itself reads back comes behind the matrix.
+# A matrix whose words have no bit to spare. The check's own read-backs come behind the matrix.
 view=(view --builtin boxes:40 --points points.txt --to others.txt)
 for ((i = 0; i < 64; i++)); do echo "$((RANDOM % 20 - 10)) $((RANDOM % 20 - 10)) $((RANDOM % 20 - 10))"; done >others.txt
 head -n 5 others.txt >points.txt

@@ -26,7 +26,7 @@ cast() {
   job=$!
 }
 
-# ended: what it ended with, in $code.
+# ended: its exit code, in $code.
 ended() {
   code=0
   wait "$job" 2>/dev/null || code=$?
@@ -53,7 +53,7 @@ run_undisturbed() {
 
 has_offsets() { [[ ${options[$1]} == *all* && ${formats[$1]} =~ npy|raw ]]; }
 
-# check_final K OUT: nothing, the older file, or the whole; offsets stand by the hits that they belong to.
+# check_final K OUT: nothing, the older file, or the whole; offsets are beside the hits that they belong to.
 check_final() {
   [[ -e $2 ]] || [[ ! -e $2.offsets.npy ]] || fail "$2.offsets.npy is there without $2"
   [[ -e $2 ]] || return 0
@@ -159,7 +159,7 @@ for ((round = 0; round < rounds; round++)); do
   remove "$out"
   disturb INT 130 "$k" "$out" || continue
   interrupts=$((interrupts + 1))
-  # Before the program listens, the signal ends it without a word, and there is nothing to say yet.
+  # Before the program listens, the signal ends it without a message, and there is nothing to report yet.
   [[ ! -e $out.part ]] || expect_stderr "slabcast: interrupted" "$out.part is kept for --resume"
   if [[ -s err ]]; then expect_stderr "slabcast: interrupted"; fi
 done

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # plants.sh [NAME...]: plants the faults of the folder plants, one at a time, in a copy of the tree. It shows that the
-# check for each fault goes red and says why. Without any fault all of them are green.
+# check for each fault goes red and prints the reason. Without any fault all of them are green.
 #
 #   plants.sh --check   only that every fault can still be planted
 #
-# A plant is a patch; the lines before it are what is wrong, "check: TEST" (of ctest) and "says: TEXT" of its output.
+# A plant is a patch; the lines before it describe the fault, "check: TEST" (of ctest) and "says: TEXT" of its output.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -40,7 +40,7 @@ build() {
     slab_{count,fail,flip,slow,builds,pretend,lie}_layer >"$scratch/log" 2>&1
 }
 
-# check TEST: green or not; what it says goes to the log.
+# check TEST: green or not; its output goes to the log.
 check() {
   ctest --test-dir "$scratch/build" -R "^$1\$" --no-tests=error --output-on-failure >"$scratch/log" 2>&1 </dev/null
 }

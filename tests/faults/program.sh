@@ -2,11 +2,12 @@
 # program.sh opencl|memory SLABCAST_FAULTY [SAMPLES|all]: every command of the program, struck by faults.
 #
 # A fault is the Nth OpenCL call or the Nth allocation that fails. It fails alone, with all later calls of that
-# function, with all that follow, or, of a kernel, while it runs. The program then ends with an exit code that is not 0,
-# says on stderr what failed, and leaves no file but whole ones, no OpenCL object and no memory. It runs under the
-# counting and the failing layer (OPENCL_LAYERS), whose reports must be there. SAMPLES: faults of each mode and command,
-# spread evenly. all: each one, but of verify every 3rd and of bench every 7th, which make the same calls some hundred
-# times.
+# function, with all that follow, or, of a kernel, while it runs. The program then ends with another exit code than 0,
+# names the failed call on stderr, and leaves no file but whole ones, no OpenCL object and no memory. It runs under the
+# counting and the failing layer (OPENCL_LAYERS), whose reports must be there. SAMPLES: number of faults of each mode
+# and command, spread evenly. all: each one, but of verify every 3rd and of bench every 7th. These two make the same
+# calls some hundred times.
+#
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
 kind=$1 faulty=$2 samples=${3:-2}
@@ -15,7 +16,7 @@ out_of_resources=-5 invalid_operation=-59
 
 # ---- one run ----
 
-# run COMMAND...: in the empty folder `run`; sets $code. What it says goes to `said`, the layers' reports to `reports`.
+# run COMMAND...: in the empty folder `run`; sets $code. Its stderr goes to `said`, the layers' reports to `reports`.
 run() {
   rm -rf run reports
   mkdir run
@@ -44,7 +45,7 @@ complain() { fail "\"slabcast $*\", fault $n of mode $mode ($kind, first ${first
 
 # ---- what must hold ----
 
-# No file under a final name but the one that a run without faults gives; a part only where that was said.
+# No file under a final name but the one that a run without faults gives; a part only where the message says so.
 check_files() {
   local file
   for file in run/*; do
@@ -57,7 +58,7 @@ check_files() {
   done
 }
 
-# What the message has to name.
+# The message names the failed call.
 is_named() {
   case $first in
     none | clGetPlatformIDs | clGetDeviceIDs) return 0 ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run.sh BUILD NAME LIMIT: fuzzes one target of a build with SLABCAST_FUZZ, from its corpus and from the finds of
-# earlier runs. It says how many executions that were, and how fast. LIMIT: seconds, or executions as in 1000000x. Exit
+# earlier runs. It prints the number of executions, and their speed. LIMIT: seconds, or executions as in 1000000x. Exit
 # code 1 on a finding, which lies in BUILD/fuzz/NAME then.
-#   run.sh BUILD NAME   says only what the last run of this program came to; nothing where it was broken off
+#   run.sh BUILD NAME   prints only the result of the last run of this program; nothing where it was broken off
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -11,7 +11,7 @@ work=$build/fuzz/$name
 seeds=$root/tests/fuzz/corpus/$name
 log=$work/log
 
-# What is executed: instructions and constants, not what debuggers and sanitizers know of lines.
+# The executed bytes: instructions and constants, not the lines for debuggers and sanitizers.
 fingerprint() {
   local file files=("$build/bin/fuzz_$name")
   if [[ $name == scene || $name == instances || $name == worlds || $name == far || $name == meshes ]]; then files+=("$build/libslabcast.so"); fi
@@ -48,8 +48,8 @@ esac
 mkdir -p "$work/corpus"
 fingerprint >"$work/program"
 
-# Scenes are cast on the processor: there is no driver that leaks, and no kernel to wait for. But for meshes that a device
-# refits: what those leak is counted where the corpus is replayed.
+# Scenes are cast on the processor: there is no driver that leaks, and no kernel to wait for. Meshes that a device
+# refits are the exception: their leaks are counted where the corpus is replayed.
 leaks=1
 export SLABCAST_BACKENDS=native POCL_CACHE_DIR=$build/pocl-cache
 if [[ $name == meshes ]]; then SLABCAST_BACKENDS=opencl leaks=0; fi
@@ -57,7 +57,7 @@ if [[ $name == meshes ]]; then SLABCAST_BACKENDS=opencl leaks=0; fi
 export ASAN_OPTIONS=detect_leaks=$leaks:quarantine_size_mb=8:thread_local_quarantine_size_kb=256:malloc_context_size=8
 export FUZZ_FINDING=$work/finding
 
-# What takes longer than a minute hangs.
+# A run of more than a minute counts as a hang.
 if ! "$build/bin/fuzz_$name" "$limit" -timeout=60 -report_slow_units=60 -rss_limit_mb=4096 -print_final_stats=1 \
   -artifact_prefix="$work/" "$work/corpus" "$seeds" >"$log" 2>&1; then
   tail -n 40 "$log" >&2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # efficiency.sh MPIRUN SLABCAST_MPI SLOW_LAYER [REPEATS] [RAYS]: two ranks of one thread against one rank of two, in
-# turns. Prints the seconds of the whole job in the process, of what follows the scene, and processor seconds, then the
-# ratios of the medians. Wants $SLABCAST and two cores with nothing else to do; not a test of its own.
+# turns. Prints the seconds of the whole job in the process, of the time after the scene, and processor seconds, then
+# the ratios of the medians. Needs $SLABCAST and two cores with nothing else to do; not a test of its own.
 # shellcheck source=tests/mpi/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 repeats=${4:-5} rays=${5:-6000000}

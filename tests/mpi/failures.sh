@@ -8,7 +8,7 @@ scene=(--builtin boxes:40)
 slabcast rays random "${scene[@]}" --count 300 -o rays.npy
 cast=(cast "${scene[@]}" --rays rays.npy)
 
-# expect_failure CODE TEXT COMMAND...: and one line of the program says TEXT; what mpirun adds is its own.
+# expect_failure CODE TEXT COMMAND...: and one line of the program has TEXT; further lines are mpirun's own.
 expect_failure() {
   local code=$1 text=$2
   shift 2
@@ -18,7 +18,7 @@ expect_failure() {
   expect_no out.npy out.npy.offsets.npy
 }
 
-# ---- what cannot be asked for ----
+# ---- refused requests ----
 slabcast rays random "${scene[@]}" --count 9 --out text -o rays.txt
 expect_failure 2 "rank 0 of 2: --rays wants a file" on 2 cast "${scene[@]}" --rays - -o out.npy
 expect_failure 2 "rank 0 of 2: results are npy or raw" on 2 "${cast[@]}" -o out.csv
@@ -108,7 +108,7 @@ for who in 0 1 mpirun; do
   ((code != 0)) || fail "a job whose $who was killed ended well"
   [[ $who == mpirun ]] || tr '\n' ' ' <err | grep -qE "rank $who .*signal 9" || fail "nobody says that rank $who was killed: $(cat err)"
   [[ ! -e out.npy ]] || fail "out.npy is there"
-  # Who made the part takes it away, unless it was killed itself.
+  # The rank that made the part removes it, unless it was killed itself.
   no_part() { [[ ! -e out.npy.part ]]; }
   if [[ $who == 0 ]]; then rm out.npy.part; else wait_until 20 no_part; fi
 done

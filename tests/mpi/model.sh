@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # model.sh MPIRUN SLABCAST_MPI SLOW_LAYER [CASE...]: compares the model of docs/scaling.md with runs on a network and a
 # file system that a layer makes slow. Runs have 1, 2 and 4 ranks, each delay alone and all together. A run without
-# delays gives what the model is not about: reading the scene, casting, what this machine's own files take. Fails where
-# a run and its prediction differ by more than 15 %. Takes minutes, and wants $SLABCAST; not a test of its own.
+# delays gives the times outside the model: reading the scene, casting, this machine's own files. Fails where a run and
+# its prediction differ by more than 15 %. Takes minutes, and needs $SLABCAST; not a test of its own.
 # shellcheck source=tests/mpi/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 model=$(dirname "${BASH_SOURCE[0]}")/../../docs/scaling.py
@@ -10,7 +10,7 @@ cases=("${@:4}")
 ((${#cases[@]})) || cases=(share read write all)
 rays=4000000 result_bytes=16
 scene=(--builtin soup:40000)
-# Latency in seconds, and bytes a second: much more than what a busy machine adds. The rays end where they begin.
+# Latency in seconds, and bytes per second: delays far above a busy machine's own. The rays end where they begin.
 share=0.8:2e6 read=0.8:1.6e7 write=0.8:8e6
 
 # calc EXPRESSION: of awk.

@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# Plants the faults of mutants.txt, one at a time, in a copy of the tree, and asks the tests: run.sh [NAME...]
+# Plants the faults of mutants.txt, one at a time, in a copy of the tree, and runs the tests: run.sh [NAME...]
 #
 #   run.sh            every fault; writes RESULTS.md; exit code 1 when one survives
-#   run.sh NAME...    these, and says what became of them
+#   run.sh NAME...    these, and prints their outcomes
 #   run.sh --check    only that every fault can still be planted
 #
-# What became of a fault is kept under build/mutants until sources or tests change: an interrupted run goes on where it
-# stopped. Every processor has a worker, with a tree, a build and a kernel cache of its own. They take faults from one
-# list.
+# Outcomes are kept under build/mutants until sources or tests change: an interrupted run goes on where it stopped.
+# Every processor has a worker, with a tree, a build and a kernel cache of its own. They take faults from one list.
 #
-# Nearly all time goes into building what a fault touches: 47 kernels of a level, and half of the library. So functions
-# are called, not inlined, and little is optimised: a fault in a header of kernels/ takes 22 s of a processor to build,
-# not 120. Most faults are noticed early in the one test that noticed them the last time, which is asked first; without
-# any optimisation the kernels take 6 s for that. Of a fault that is new here whole programs are asked: without
-# optimisation they would run for five times as long.
+# Nearly all time goes into building the code that a fault touches: 47 kernels of a level, and half of the library. So
+# functions are called, not inlined, and little is optimised: a fault in a header of kernels/ takes 22 s of a processor
+# to build, not 120. Most faults are noticed early in the one test that noticed them the last time, which runs first.
+# Without any optimisation the kernels take 6 s for that. For a fault that is new here whole programs run: without
+# optimisation they would take five times as long.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -27,8 +26,8 @@ test_seconds=120     # of one test; the slowest takes a half
 still_seconds=3600   # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
 waiting_seconds=600  # of that clock, of one test
 mutant_seconds=3600  # of that clock, of one fault
-# The tests of answers are those that run at every lane width; OpenCL is asked at the one with the most ways to go wrong.
-# The processor's own kernels, which compile in a tenth of the time, are asked first, at one level.
+# The tests of answers are those that run at every lane width; OpenCL runs at the one with the most ways to go wrong.
+# The processor's own kernels, which compile in a tenth of the time, run first, at one level.
 width=w16
 case $(uname -m) in
   x86_64) level=x86-64-v3 ;;
@@ -49,7 +48,7 @@ die() {
   exit 2
 }
 
-# Ends the workers before what they stand on goes.
+# Ends the workers before their folders go.
 leave() {
   local status=$? worker
   for worker in "${workers[@]}"; do kill -- "-$worker" 2>/dev/null || true; done
@@ -62,7 +61,7 @@ leave() {
 
 names=()
 declare -A row by edits # edits: FILE, OLD, NEW, ... each ended by \1
-declare -A last         # PROGRAM TEST: what noticed the fault in the last run
+declare -A last         # PROGRAM TEST: the test that noticed the fault in the last run
 
 end_edit() {
   [[ -n $old ]] || return 0
@@ -109,7 +108,7 @@ read_last() {
   )
 }
 
-# replace_once FILE OLD NEW: in $text, what the file has; exact, and there once, so that the table cannot rot.
+# replace_once FILE OLD NEW: in $text, the file's text; exact, and there once, so that the table cannot rot.
 replace_once() {
   [[ $text == *"$2"* ]] || die "$name: not found in $1: $2"
   local before=${text%%"$2"*}
@@ -184,21 +183,21 @@ take_kernels() {
 # build WORKER TARGET
 build() { ninja -C "$scratch/$1/$place" "$2" >"$scratch/$1/log" 2>&1; }
 
-# build_for WORKER PROGRAM: what it needs to run.
+# build_for WORKER PROGRAM: all that it needs to run.
 build_for() {
   local target=${2#native:}
   if runs_alone "$target"; then
     build "$1" "$target"
   else
-    build "$1" tests/all && build "$1" slabcast # which some ask for the devices of a driver
+    build "$1" tests/all && build "$1" slabcast # by which some get the devices of a driver
   fi
 }
 
 # runs_alone PROGRAM: one that does not run at every lane width may need layers or a runtime, which CTest gives it.
 runs_alone() { [[ " ${tests[*]} " == *" $1 "* || -n ${native[$1]+there} ]]; }
 
-# ask WORKER PROGRAM [TEST]: all its tests, or one; stopped at the first failure. native:PROGRAM asks the processor's own
-# kernels; others ask OpenCL's.
+# ask WORKER PROGRAM [TEST]: runs all its tests, or one; stopped at the first failure. native:PROGRAM runs on the
+# processor's own kernels; others on OpenCL's.
 ask() {
   local folder=$scratch/$1 program=${2#native:} backend=opencl width=${width#w} seconds=$program_seconds still=$still_seconds
   [[ -z ${3-} ]] || still=$waiting_seconds
@@ -216,7 +215,7 @@ ask() {
   ) | awk '{ print } /^\[  FAILED  \]/ { exit 1 }' >"$folder/log"
 }
 
-# What the log of a test that failed with this status says.
+# noticed STATUS LOG: the failed test of a log, and how it ended with this status.
 noticed() {
   local failed running
   running=$(sed -nE 's/^\[ RUN      \] ([a-z_0-9]+)$/\1, /p' "$2" | tail -n 1)
@@ -234,7 +233,7 @@ natively() {
   for asked in "$@"; do [[ -z ${native[${asked% *}]+there} ]] || echo "native:$asked"; done
 }
 
-# try WORKER NAME: prints what became of the fault. What noticed it the last time is asked first, alone: most of the
+# try WORKER NAME: prints the fault's outcome. The test that noticed it the last time runs first, alone: most of the
 # time of a program's tests on OpenCL goes into compiling kernels that others of them use.
 try() {
   local worker=$1 name=$2 asked test status began=$SECONDS
@@ -280,7 +279,7 @@ try_fault() {
   say "$name: $outcome ($((SECONDS - began)) s)"
 }
 
-# noticer NAME: "PROGRAM TEST", or "PROGRAM" where the outcome says no more, of what noticed the fault.
+# noticer NAME: the test that noticed the fault: "PROGRAM TEST", or "PROGRAM" where the outcome has no more.
 noticer() { sed -nE 's/^killed by ([a-z_:0-9]+): ([a-z_0-9]+)(,.*)?$/\1 \2/p; t; s/^killed by ([a-z_:0-9]+): .*/\1/p' "$results/$1"; }
 
 # check_noticer WORKER NOTICER: without a fault it passes. Else it would seem to notice all of them, and is forgotten.
@@ -327,13 +326,13 @@ share() {
 
 # ---- the run ----
 
-# Changes with whatever an outcome depends on, but for the faults themselves. No test that is asked reads documents.
+# Changes with all that an outcome depends on, but for the faults themselves. No test that runs here reads documents.
 fingerprint() {
   (cd "$scratch/0/tree" && find . -type f ! -path './tests/mutants/*' ! -path './program/*' ! -path './docs/*' ! -path './bench/*' ! -name '*.md' -print0 | sort -z | xargs -0 sha256sum | sha256sum) |
     cut -c 1-16
 }
 
-# The chosen faults without an outcome so far, by file: what the last one touched is built anyway.
+# The chosen faults without an outcome so far, by file: code that the last one touched is built anyway.
 list_left() {
   local name
   for name in "${chosen[@]}"; do
@@ -342,7 +341,7 @@ list_left() {
   done | sort -s -k 1,1 | cut -d ' ' -f 2
 }
 
-# What noticed the chosen faults and was not asked without a fault so far.
+# The tests that noticed the chosen faults, and that have not run without a fault so far.
 list_noticers() {
   local name asked
   for name in "${chosen[@]}"; do noticer "$name"; done | sort -u | while read -r asked; do
@@ -399,7 +398,7 @@ configure 0
 take_kernels 0
 originals=$scratch/original
 copy_sources "$originals"
-# test_raised asks the processor's kernels as they are optimised: here, and of OpenCL's, it fails without a fault.
+# test_raised tests the processor's kernels as they are optimised: here, and with OpenCL's, it fails without a fault.
 mapfile -t tests < <(ctest --test-dir "$scratch/0/build" -N | sed -nE "s/.* (test_[a-z_]+)_$width\$/\\1/p" |
   sed 's/_native$//' | grep -vx test_raised | sort -u)
 declare -A native=()

@@ -63,7 +63,7 @@ for form in npy csv; do
   tail -c +1 here/rays.npy | there cast --builtin city:400 --rays - --out $form -o - | cat >there/piped.$form
   cmp here/piped.$form there/piped.$form || fail "through pipes comes another $form"
 done
-# A reader that has gone ends it without a word.
+# A reader that has gone ends it without a message.
 there rays camera --builtin city:400 --size 2000x1000 -o - 2>err | head -c 10 >/dev/null || true
 [[ ! -s err ]] || fail "a closed pipe: $(cat err)"
 # A failed cast does not wait for who still writes.

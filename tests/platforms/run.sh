@@ -8,7 +8,7 @@
 # that target. `windows`: x86-64, by gcc of mingw and wine, at all widths of this processor. `share`: the tests
 # that share.txt names. It is built with little optimisation, of kernels with none: no answer depends on that. `whole`:
 # every test that needs no OpenCL (native.cmake); and on Windows the program (program.sh, child.c). It is a step of the
-# proof: tests/prove.sh says what is set, and what a row is.
+# proof: tests/prove.sh documents the variables, and the rows.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../prove/lib.sh"
 # shellcheck source=tools/toolchain.sh
@@ -57,7 +57,7 @@ slabcast() {
 build_needs() {
   local sources needs=$build/needs
   sources=$(tools/roots.sh get harness) || { echo "$system: the sources of cmocka are not there" >&2 && exit 77; }
-  # Its messages have %zu, which printf knows in mingw's own library alone.
+  # Its messages have %zu, which only the printf of mingw's own library has.
   cross cmocka "$sources/cmocka" "-DCMAKE_C_COMPILER=$cc" -DCMAKE_C_FLAGS=-D__USE_MINGW_ANSI_STDIO=1 \
     -DWITH_EXAMPLES=OFF "-DCMAKE_INSTALL_PREFIX=$needs" -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_INSTALL_BINDIR=$bin"
   cmake --build "$build/cmocka" --target install >&2

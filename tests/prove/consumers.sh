@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 debian_begin
 
-# inside COMMAND: tells in `seen` how it ended there.
+# inside COMMAND: sets `seen` to its exit code there.
 inside() {
   local status=0
   in_debian "$1" || status=$?

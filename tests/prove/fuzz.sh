@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# libFuzzer on every reader of the program, and on the scene API by sequences of calls. What was broken off goes on where
-# it stopped: a target that has executed as much already, and was not changed, is not run again.
+# libFuzzer on every reader of the program, and on the scene API by sequences of calls. A run that was broken off goes
+# on where it stopped. A target that has executed as much already, and was not changed, is not run again.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

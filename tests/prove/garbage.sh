@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Geometry of random bits, nine numbers in ten with an exponent that gets past the door, random indices, rays of random
-# bits. The library takes or refuses it. Where it takes it, the device's bits are the CPU reference's. 64 rays a mesh.
+# bits. The library takes or refuses it. Where it takes it, the device's bits are the CPU reference's. 64 rays per mesh.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Points aimed at corners, edges and faces of closed meshes are inside or outside as whole numbers say.
+# Points aimed at corners, edges and faces of closed meshes are inside or outside as by whole numbers.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the steps of the proof share; see tests/prove.sh.
+# Functions that the steps of the proof share; see tests/prove.sh.
 set -euo pipefail
 
 # scaled N: N times the scale, at least 1.
@@ -20,7 +20,7 @@ on_runtime() {
 # ---- steps in a Debian of their own ----
 
 # debian_begin [ROOT [FOLDER]]: ROOT of tools/roots.sh, `system` if not given, lies in $system, which is FOLDER of
-# $PROVE_WORK, with a clean clone of what is committed here. Needs root.
+# $PROVE_WORK, with a clean clone of this commit. Needs root.
 debian_begin() {
   local base
   base=$(tools/roots.sh get "${1:-system}")
@@ -29,8 +29,8 @@ debian_begin() {
   git clone -q . "$system/srv/slabcast"
 }
 
-# in_debian COMMAND: by a shell there, in the clone, with nothing of what is set here, up to what fails. Its output goes to
-# stderr and to $log; sets `seconds`; returns how it ended.
+# in_debian COMMAND: by a shell there, in the clone, with no variable of this environment, up to the first failure. Its
+# output goes to stderr and to $log. It sets `seconds` and returns the exit code.
 in_debian() {
   local begin=$SECONDS status=0
   tools/roots.sh bare "$system" "$1" /srv/slabcast 2>&1 | tee "$log" >&2 || status=$?

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """mesh_files.py PROGRAM REASONS FOLDER...: reads every mesh file below the folders by the program and by trimesh, and
-compares their triangles and bounds. Prints a row for the proof; what is not equal and stands not in REASONS goes to
-stderr, and makes it fail.
+compares their triangles and bounds. Prints a row for the proof; a difference that is not in REASONS goes to stderr, and
+makes it fail.
 
 A line of REASONS is a pattern of a path's end, and why the two differ or why the file is refused.
 """
@@ -46,7 +46,7 @@ def by_trimesh(path: Path):
             return "no faces"
         corners = np.asarray(mesh.vertices)[np.asarray(mesh.faces)].reshape(-1, 3)
         return len(mesh.faces), np.array([corners.min(0), corners.max(0)], float)
-    except Exception as error:  # whatever a reader of files may raise
+    except Exception as error:  # any exception of a reader of files
         return f"{type(error).__name__}: {error}"
 
 

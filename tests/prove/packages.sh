@@ -14,7 +14,7 @@ stage() {
     !/\\$/ { run = 0 }' Dockerfile
 }
 
-# inside TARGET FIGURE COMMAND [DETAIL]: the row of what happened there; DETAIL is a pattern whose last line in the
+# inside TARGET FIGURE COMMAND [DETAIL]: the row of the command's result; DETAIL is a pattern whose last line in the
 # output is shown.
 inside() {
   local status=0 detail

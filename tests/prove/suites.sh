@@ -4,7 +4,7 @@
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# told TEST NAME: what a test program of this name told of its rays by this name, summed.
+# told TEST NAME: the sums of a test program's counts of rays by this name.
 told() {
   awk -v name="$2" 'index($0, name ": ") == 1 { sub(/.*: /, ""); rays += $1; wrong += $3; seen = 1 }
     END { if (seen) printf "%.0f rays, %.0f wrong\n", rays, wrong; else print "the test ended early" }' "$PROVE_WORK/$1"
