@@ -336,10 +336,10 @@ static int load_instances(const scene_item *item, const scene_target *to, double
 static const scene_kind kinds[] = {
     {"--mesh", load_mesh, SLAB_TRIANGLE, 0, 0},
 /* A box may also have four columns, in 2D. */
-#define ROWS_OF_ARRAY(shape, names, rows) {"--" #names, load_rows, shape, (shape) == SLAB_BOX ? 4 : (rows), rows},
-#define ROWS_OF_MESH(shape, names, rows)
-#define FLOATS_OF(shape, name, names, noun, floats, form, place, source) ROWS_OF_##source(shape, names, floats)
-    SHAPES(FLOATS_OF){"--builtin", load_builtin, SLAB_TRIANGLE, 0, 0},
+#define ROWS_OF_ARRAY(shape, names, floats) {"--" #names, load_rows, shape, (shape) == SLAB_BOX ? 4 : (floats), floats},
+#define ROWS_OF_MESH(shape, names, floats)
+#define ROWS_OF(shape, name, names, noun, floats, form, place, source) ROWS_OF_##source(shape, names, floats)
+    SHAPES(ROWS_OF){"--builtin", load_builtin, SLAB_TRIANGLE, 0, 0},
     {"--instances", load_instances, SLAB_TRIANGLE, 0, 0},
 };
 

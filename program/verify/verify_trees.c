@@ -41,7 +41,7 @@ static const struct contestant {
 static const char *const widths[WIDTHS] = {"one lane wide", "8 lanes wide", "16 lanes wide"};
 enum { CONTESTANTS = sizeof contestants / sizeof *contestants };
 
-/* The context for a layout; NULL: the layout is left out. */
+/* The context of a contestant; NULL: it is left out. */
 static slab_context *context_of(const verify_run *run, const struct contestant *c) {
   if (c->width != OWN_WIDTH) return run->other[c->width];
   return c->layout == LAYOUT_FLAT ? run->context : c->layout == LAYOUT_WIDE ? run->wide[c->traversal] : run->compressed;
