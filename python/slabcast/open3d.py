@@ -39,7 +39,7 @@ class RaycastingScene:
         if device is not None and not str(device).startswith("CPU"):
             raise InvalidArgument(f"device is {device}; what is taken is CPU:0")
         self._scene = Scene("cpu", threads=nthreads)
-        self._corners: list[NDArray[Any]] = []  # of each mesh, (m, 3, 3); in float64 where its vertices are
+        self._corners: list[NDArray[Any]] = []  # of each mesh, (m, 3, 3), of its vertices' type
 
     def add_triangles(self, vertex_positions: Any = None, triangle_indices: Any = None, *, mesh: Any = None) -> int:
         """Adds a mesh, and returns its geometry id: (n, 3) float32 and (m, 3) uint32, or one
@@ -54,9 +54,7 @@ class RaycastingScene:
             vertices = _require("vertex_positions", vertex_positions, np.float32, 3)
             indices = _require("triangle_indices", triangle_indices, np.uint32, 3)
         geometry = self._scene.add_mesh(vertices, indices)
-        positions = _host(vertices)
-        positions = positions if positions.dtype == np.float64 else positions.astype(np.float32)
-        self._corners.append(positions[_host(indices).astype(np.int64)].reshape(-1, 3, 3))
+        self._corners.append(_host(vertices)[_host(indices).astype(np.int64)].reshape(-1, 3, 3))
         return geometry
 
     def cast_rays(self, rays: Any, nthreads: int = 0) -> dict[str, Any]:
