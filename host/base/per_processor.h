@@ -1,5 +1,5 @@
-/* Functions that are compiled a second time, for processors with fma in hardware: several times the speed where fmaf
- * would be a call. Same bits, since contraction is off.
+/* Functions that are compiled a second time, for processors with AVX2 and fma in hardware: several times the speed
+ * where fmaf would be a call. Same bits, since contraction is off.
  *
  *   ALWAYS_INLINE int f(int x) { ... }
  *   WITH_FMA static int f_fma(int x) { return f(x); }
@@ -15,7 +15,7 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #if defined(__x86_64__) && !defined(__FMA__) && !defined(_WIN32)
-#define WITH_FMA __attribute__((target("fma")))
+#define WITH_FMA __attribute__((target("avx2,fma")))
 #define PER_PROCESSOR(f) (x86_has_fma ? f##_fma : f)
 #else
 #define WITH_FMA __attribute__((unused))
