@@ -234,7 +234,7 @@ static void points_from_doubles_on_an_edge_are_those_of_t(void **state) {
   for (int of = 0; of < 4; of++) {
     hits_of_doubles *h = hits_of(2, 1);
     h->triangles[0] = 0, h->rays[0] = 0;
-    const double origin[] = {0.5, 0.25, 2}, way[] = {3, 0, tilts[of]};
+    const double origin[] = {0.5, 0.25, 2}, way[] = {3 + 0x1p-40, 0, tilts[of]}; /* 3 as float */
     memcpy(h->origins, origin, sizeof origin);
     memcpy(h->directions, way, sizeof way);
     h->hits[0].t = 2.5f;
@@ -247,7 +247,7 @@ static void points_from_doubles_on_an_edge_are_those_of_t(void **state) {
     in_double.t = NULL;
     in_double.t64 = &t;
     assert_ok(slab_points_from_doubles(&in_double, 1, h->points));
-    assert_true(h->points[0] == 0.5 + t / 4 * 3 && h->points[1] == 0.25 && h->points[2] == 2 + t / 4 * tilts[of]);
+    assert_true(h->points[0] == 0.5 + t / 4 * way[0] && h->points[1] == 0.25 && h->points[2] == 2 + t / 4 * tilts[of]);
     free(h);
   }
 }

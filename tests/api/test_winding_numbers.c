@@ -391,6 +391,22 @@ static void masks_hide_edges_too(void **state) {
   slab_scene_destroy(scene);
 }
 
+static void worlds_hide_edges_too(void **state) {
+  const slab_triangle up = {{0, 0, 1}, {1, 0, 1}, {0, 1, 1}}, high = {{0, 0, 2}, {1, 0, 2}, {0, 1, 2}};
+  const float points[12] = {0};
+  const uint32_t worlds[4] = {1, 2, 0, 3};
+  float numbers[4];
+  slab_scene *scene = harness_scene(*state);
+  assert_ok(slab_scene_set_worlds(scene, 3));
+  assert_ok(shape_add_array(scene, SLAB_TRIANGLE, &up, 1, &(slab_geometry_options){.world = 1}, NULL));
+  assert_ok(shape_add_array(scene, SLAB_TRIANGLE, &high, 1, &(slab_geometry_options){.world = 2}, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  ask(scene, points, 4, &(slab_point_options){.worlds = worlds}, numbers);
+  assert_true(is_near(numbers[0], 0.0270433562) && numbers[1] > 0.001f && numbers[1] < numbers[0]);
+  assert_true(numbers[2] == 0 && numbers[3] == 0);
+  slab_scene_destroy(scene);
+}
+
 /* ---- instances, changes, packs ---- */
 
 static void instances_of_closed_models_alone(void **state) {
@@ -527,6 +543,7 @@ int main(void) {
       cmocka_unit_test(edges_count_as_often_as_they_differ),
       cmocka_unit_test(halves_make_a_whole),
       cmocka_unit_test(masks_hide_edges_too),
+      cmocka_unit_test(worlds_hide_edges_too),
       cmocka_unit_test(instances_of_closed_models_alone),
       cmocka_unit_test(packed_and_updated_scenes_have_their_own),
       cmocka_unit_test(dropped_triangles_leave_a_hole),
