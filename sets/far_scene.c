@@ -222,12 +222,20 @@ slab_status far_scene_commit(far_scene *f) {
   return status == SLAB_OK ? slab_scene_commit(f->near, NULL) : status;
 }
 
-void far_scene_rays(far_scene *f, size_t n, slab_ray *near, slab_ray64 *far) {
-  for (size_t i = 0; i < n; i++) {
+/* A coordinate within the scene's bounds. */
+static float coordinate_inside(far_scene *f, const slab_scene_stats *bounds, int k) {
+  const float x = coordinate(f);
+  return x < bounds->lower[k] ? bounds->lower[k] : x > bounds->upper[k] ? bounds->upper[k] : x;
+}
+
+slab_status far_scene_rays(far_scene *f, size_t n, slab_ray *near, slab_ray64 *far) {
+  slab_scene_stats bounds;
+  const slab_status status = slab_scene_info(f->far, &bounds);
+  for (size_t i = 0; status == SLAB_OK && i < n; i++) {
     slab_ray *r = &near[i];
     *r = (slab_ray){.t_max = INFINITY};
     for (int k = 0; k < 3; k++) {
-      r->origin[k] = coordinate(f);
+      r->origin[k] = coordinate_inside(f, &bounds, k);
       r->direction[k] = random_below(&f->random, 8) == 0 ? 0.0f : coordinate(f);
     }
     if (random_below(&f->random, 4) == 0) r->t_min = random_between(&f->random, -1.0f, 1.0f);
@@ -238,4 +246,5 @@ void far_scene_rays(far_scene *f, size_t n, slab_ray *near, slab_ray64 *far) {
       far[i].direction[k] = r->direction[k];
     }
   }
+  return status;
 }

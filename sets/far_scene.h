@@ -30,7 +30,8 @@ slab_status far_scene_update_some(far_scene *, uint32_t geometry, slab_shape kin
 slab_status far_scene_place(far_scene *, slab_context *, uint32_t n, uint32_t *geometry);
 slab_status far_scene_move(far_scene *, uint32_t geometry, uint32_t n);
 slab_status far_scene_commit(far_scene *);
-/* n rays near both, some with a range. */
-void far_scene_rays(far_scene *, size_t n, slab_ray *near, slab_ray64 *far);
+/* n rays that begin within the bounds of both, which are committed; some have a range. The far ones begin where they
+ * are given, so that t is the same. */
+slab_status far_scene_rays(far_scene *, size_t n, slab_ray *near, slab_ray64 *far);
 
 #endif

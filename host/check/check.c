@@ -235,9 +235,9 @@ static bool compare_with_oracle(const check *c, const asked *a, bool same, slab_
 /* ---- one ray ---- */
 
 static reference_line line_of(const check *c, size_t i) {
-  const slab_scene_stats *stats = &c->all.scene->stats;
-  return c->source.rays64 != NULL ? reference_line_of(stats, &c->source.rays64[i])
-                                  : reference_line_of_floats(stats, &c->source.rays[i]);
+  const snapshot *s = c->all.scene;
+  return c->source.rays64 != NULL ? reference_line_of(&s->stats, s->unbounded, &c->source.rays64[i])
+                                  : reference_line_of_floats(&s->stats, s->unbounded, &c->source.rays[i]);
 }
 
 static bool compare_ray(const compared *all, size_t i, reference_answer *m, slab_check_report *report,

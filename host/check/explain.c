@@ -736,9 +736,9 @@ static void explain(descent *down, slab_primitive_id id, const slab_ray *ray, co
 
 /* A ray of the world is explained as the float ray in its place. A ray of the scene's floats is that itself, with its
  * own t: -0 changes no number. */
-static reference_line line_of(const slab_scene_stats *stats, const slab_ray *ray, const slab_ray64 *ray64) {
-  if (ray64 != NULL) return reference_line_of(stats, ray64);
-  if (is_moved(stats->origin)) return reference_line_of_floats(stats, ray);
+static reference_line line_of(const snapshot *scene, const slab_ray *ray, const slab_ray64 *ray64) {
+  if (ray64 != NULL) return reference_line_of(&scene->stats, scene->unbounded, ray64);
+  if (is_moved(scene->stats.origin)) return reference_line_of_floats(&scene->stats, scene->unbounded, ray);
   return (reference_line){.given = {.t_min = -INFINITY, .t_max = INFINITY}, .ray = *ray, .begin = -0.0};
 }
 
@@ -765,7 +765,7 @@ static slab_status explain_any(const char *function, slab_scene *scene, const sl
   if (status == SLAB_OK) status = find_depths(function, reading.scene, id, &down);
   if (status == SLAB_OK && options != NULL) status = check_worlds(function, reading.scene, 1, options->worlds);
   if (status == SLAB_OK) {
-    *line = line_of(&reading.scene->stats, ray, ray64);
+    *line = line_of(reading.scene, ray, ray64);
     explain(&down, id, &line->ray, options, w, found);
   }
   scene_leave(&reading);

@@ -23,20 +23,27 @@ static int scale_of(const double d[3]) {
 
 static bool is_length(double largest) { return largest >= 0x1p-960 && largest <= 0x1p960; }
 
-/* The scene's finite bounds; 0 where there are none. */
-static void bounds_of(const slab_scene_stats *s, double lower[3], double upper[3], double *around) {
-  *around = 0.0;
+/* The scene's finite bounds, each 0 where there are none, with their margin on all sides. Returns the margin. */
+static double bounds_of(const slab_scene_stats *s, double lower[3], double upper[3]) {
+  double longest = 0.0, largest = 0.0;
   for (int k = 0; k < 3; k++) {
     const bool none = s->lower[k] > s->upper[k];
     lower[k] = none ? 0.0 : (double)s->lower[k];
     upper[k] = none ? 0.0 : (double)s->upper[k];
-    *around = fmax(*around, 2.0 * (upper[k] - lower[k]));
+    longest = fmax(longest, upper[k] - lower[k]);
+    largest = fmax(largest, fmax(fabs(lower[k]), fabs(upper[k])));
   }
+  const double margin = ldexp(longest, -10) + ldexp(largest, -20);
+  for (int k = 0; k < 3; k++) {
+    lower[k] -= margin;
+    upper[k] += margin;
+  }
+  return margin;
 }
 
-static bool is_around(const double p[3], const double lower[3], const double upper[3], double around) {
+static bool is_inside(const double p[3], const double lower[3], const double upper[3]) {
   for (int k = 0; k < 3; k++)
-    if (!(lower[k] - around <= p[k] && p[k] <= upper[k] + around)) return false;
+    if (!(lower[k] <= p[k] && p[k] <= upper[k])) return false;
   return true;
 }
 
@@ -76,17 +83,18 @@ static float at_least(double a, double b) {
   return below ? nextafterf(f, INFINITY) : f;
 }
 
-reference_line reference_line_of(const slab_scene_stats *s, const slab_ray64 *given) {
+reference_line reference_line_of(const slab_scene_stats *s, bool unbounded, const slab_ray64 *given) {
   reference_line line = {.given = *given, .exponent = scale_of(given->direction), .doubles = true};
-  double lower[3], upper[3], around, p[3], d[3];
+  double lower[3], upper[3], p[3], d[3];
   bool valid = is_length(largest_of(given->direction));
-  bounds_of(s, lower, upper, &around);
+  const double margin = bounds_of(s, lower, upper);
   for (int k = 0; k < 3; k++) {
     p[k] = given->origin[k] - s->origin[k];
     d[k] = ldexp(given->direction[k], line.exponent);
     valid = valid && fabs(given->origin[k]) <= FARTHEST;
   }
-  line.begin = is_around(p, lower, upper, around) ? 0.0 : begin_of(p, d, lower, upper);
+  const bool inside = is_inside(p, lower, upper);
+  line.begin = inside ? 0.0 : begin_of(p, d, lower, upper);
   for (int k = 0; k < 3; k++) {
     line.ray.origin[k] = valid ? (float)(p[k] + line.begin * d[k]) : NAN;
     line.ray.direction[k] = (float)d[k];
@@ -94,15 +102,17 @@ reference_line reference_line_of(const slab_scene_stats *s, const slab_ray64 *gi
   const bool empty = given->t_min > given->t_max;
   line.ray.t_min = empty ? 1.0f : at_most(ldexp(given->t_min, -line.exponent), line.begin);
   line.ray.t_max = empty ? 0.0f : at_least(ldexp(given->t_max, -line.exponent), line.begin);
+  const bool nothing_before = !unbounded && fabs(line.begin) <= ldexp(margin, 40);
+  if (!inside && nothing_before && line.ray.t_min < 0.0f) line.ray.t_min = 0.0f;
   return line;
 }
 
-reference_line reference_line_of_floats(const slab_scene_stats *s, const slab_ray *r) {
+reference_line reference_line_of_floats(const slab_scene_stats *s, bool unbounded, const slab_ray *r) {
   const slab_ray64 given = {.origin = {r->origin[0], r->origin[1], r->origin[2]},
                             .t_min = r->t_min,
                             .direction = {r->direction[0], r->direction[1], r->direction[2]},
                             .t_max = r->t_max};
-  reference_line line = reference_line_of(s, &given);
+  reference_line line = reference_line_of(s, unbounded, &given);
   line.doubles = false;
   return line;
 }

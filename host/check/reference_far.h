@@ -15,8 +15,8 @@ typedef struct reference_line {
 } reference_line;
 
 /* Only a NaN may have other bits than that of a cast: such rays are invalid. */
-reference_line reference_line_of(const slab_scene_stats *, const slab_ray64 *);
-reference_line reference_line_of_floats(const slab_scene_stats *, const slab_ray *);
+reference_line reference_line_of(const slab_scene_stats *, bool unbounded, const slab_ray64 *);
+reference_line reference_line_of_floats(const slab_scene_stats *, bool unbounded, const slab_ray *);
 
 /* A crossing of the float ray, in the world. */
 double reference_world_t(const reference_line *, float t);

@@ -126,6 +126,10 @@ void layout_grow_bounds(const snapshot *scene, uint32_t geometry, float lower[3]
   }
 }
 
+bool layout_is_unbounded(const snapshot *scene, uint32_t geometry) {
+  return !is_hidden(scene, geometry) && scene->values[geometry]->unbounded > 0;
+}
+
 static const bvh_bounds no_bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
 bvh_bounds layout_bounds(const snapshot *scene) {

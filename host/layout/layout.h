@@ -11,6 +11,8 @@
 bvh_bounds layout_bounds(const snapshot *);
 /* Grows bounds by those of one geometry, unless it is hidden. */
 void layout_grow_bounds(const snapshot *, uint32_t geometry, float lower[3], float upper[3]);
+/* Whether a geometry has primitives with infinite bounds, and is not hidden. */
+bool layout_is_unbounded(const snapshot *, uint32_t geometry);
 void layout_free_arrays(bvh_layout *);
 /* Looks for all primitives that are never hit, in geometries that are not hidden. */
 void layout_look_through(const snapshot *);

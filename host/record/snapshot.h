@@ -82,6 +82,8 @@ typedef struct snapshot {
   double built_cost;      /* sah_cost after the last build, which refits are held against */
   cast_uniforms uniforms; /* of a cast without options */
   slab_scene_stats stats;
+  bool unbounded; /* the bounds of some primitives are infinite: not all is within those of stats. As these without
+                     what is hidden */
   struct tree_places *places; /* of the thread that commits: where primitives lie (layout/places.h); NULL: not made
                                  yet */
   _Atomic(struct boundary *) boundary; /* NULL: not made yet (scene/boundary.h) */

@@ -258,9 +258,7 @@ slab_status moves_make(slab_scene *scene, slab_update update, snapshot **made, b
 }
 
 void moves_finish(snapshot *s, double begin) {
-  const bvh_bounds bounds = layout_bounds(s);
-  memcpy(s->stats.lower, bounds.lower, sizeof s->stats.lower);
-  memcpy(s->stats.upper, bounds.upper, sizeof s->stats.upper);
+  snapshot_measure(s);
   s->stats.sah_cost = s->bvh.sah_cost;
   s->stats.build_seconds = seconds_now() - begin;
 }

@@ -239,6 +239,14 @@ static uint32_t first_skewed(const snapshot *scene) {
   return SLAB_MISS;
 }
 
+void snapshot_measure(snapshot *scene) {
+  const bvh_bounds bounds = layout_bounds(scene);
+  memcpy(scene->stats.lower, bounds.lower, sizeof scene->stats.lower);
+  memcpy(scene->stats.upper, bounds.upper, sizeof scene->stats.upper);
+  scene->unbounded = false;
+  for (uint32_t g = 0; g < scene->geometries; g++) scene->unbounded |= layout_is_unbounded(scene, g);
+}
+
 void snapshot_finish(snapshot *scene, double begin) {
   slab_scene_stats *stats = &scene->stats;
   stats->geometries = scene->ids;
@@ -260,8 +268,6 @@ void snapshot_finish(snapshot *scene, double begin) {
     worlds_sum_up(scene);
     return;
   }
-  const bvh_bounds bounds = layout_bounds(scene);
-  memcpy(stats->lower, bounds.lower, sizeof stats->lower);
-  memcpy(stats->upper, bounds.upper, sizeof stats->upper);
+  snapshot_measure(scene);
   scene->skewed = first_skewed(scene);
 }

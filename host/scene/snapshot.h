@@ -18,6 +18,8 @@ slab_status snapshot_upload(snapshot *, const struct worlds_before *, slab_tree)
 slab_status snapshot_upload_tree(snapshot *, const bvh_layout *);
 /* Takes over the results that casts on the last snapshot have learned from. */
 void snapshot_learn(snapshot *, const snapshot *last);
+/* Measures the bounds of a scene without worlds. */
+void snapshot_measure(snapshot *);
 /* Counts and measures the scene, after it was uploaded. begin: seconds_now() at the start of the commit. */
 void snapshot_finish(snapshot *, double begin);
 

@@ -117,13 +117,15 @@ void worlds_free_trees(world_lists *l) {
 static void state_add(world_state *to, const snapshot *s, uint32_t g, uint32_t i, const float gate[BOX_FLOATS]) {
   uint32_t geometry;
   if (is_hidden(s, g)) return;
-  if (!primitive_is_void((slab_shape)SHAPE_INSTANCE, gate))
+  if (!primitive_is_void((slab_shape)SHAPE_INSTANCE, gate)) {
     primitive_grow(to->lower, to->upper, (slab_shape)SHAPE_INSTANCE, gate);
+    if (primitive_is_unbounded((slab_shape)SHAPE_INSTANCE, gate)) to->unbounded = 1;
+  }
   if (instance_is_skewed(s, g, i, &geometry) && geometry < to->skewed) to->skewed = geometry;
 }
 
 static const world_state nothing_there = {
-    {INFINITY, INFINITY, INFINITY}, SLAB_MISS, {-INFINITY, -INFINITY, -INFINITY}, 0};
+    {INFINITY, INFINITY, INFINITY}, SLAB_MISS, {-INFINITY, -INFINITY, -INFINITY}, 0, 0};
 
 /* Worlds and their sums, of which the first has no world 0. */
 static uint32_t sum_count(uint32_t worlds) { return (worlds + WORLDS_SUMMED - 1) / WORLDS_SUMMED; }
@@ -141,6 +143,7 @@ static void state_join(world_state *to, const world_state *from) {
     to->upper[k] = from->upper[k] > to->upper[k] ? from->upper[k] : to->upper[k];
   }
   if (from->skewed < to->skewed) to->skewed = from->skewed;
+  to->unbounded |= from->unbounded;
 }
 
 /* Where the snapshot's arrays have its instances. */
@@ -248,6 +251,7 @@ static void measure_rest(snapshot *s) {
   for (uint32_t g = 0; g < s->geometries; g++) {
     const instance_group *group = s->groups[g];
     if (group == NULL) layout_grow_bounds(s, g, rest.lower, rest.upper);
+    if (group == NULL && layout_is_unbounded(s, g)) rest.unbounded = 1;
     for (uint32_t i = 0; group != NULL && i < group->count; i++) {
       float gate[BOX_FLOATS];
       const uint32_t world = group->instances[i].world;
@@ -304,6 +308,7 @@ void worlds_sum_up(snapshot *s) {
   }
   memcpy(s->stats.lower, all.lower, sizeof s->stats.lower);
   memcpy(s->stats.upper, all.upper, sizeof s->stats.upper);
+  s->unbounded = all.unbounded != 0;
   s->skewed = all.skewed;
 }
 

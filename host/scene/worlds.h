@@ -23,7 +23,8 @@ typedef struct world_state {
   float lower[3];
   uint32_t skewed;
   float upper[3];
-  uint32_t stale; /* of a sum over WORLDS_SUMMED: 1 where one of them was written since */
+  uint32_t unbounded; /* 1: some bounds are infinite */
+  uint32_t stale;     /* of a sum over WORLDS_SUMMED: 1 where one of them was written since */
 } world_state;
 
 /* So many worlds in a row have a sum, behind the states of all. One thread writes them. */

@@ -81,7 +81,8 @@ static slab_status cast_there(cast *c, const far_cast *far) {
 }
 
 static far_cast far_cast_of(const cast *c, size_t stride) {
-  return (far_cast){far_frame_of(&c->scene->stats), {c->rays, c->rays64}, c->query, c->results, stride};
+  return (far_cast){
+      far_frame_of(&c->scene->stats, c->scene->unbounded), {c->rays, c->rays64}, c->query, c->results, stride};
 }
 
 /* Makes all rays of a cast at once: of lists and sums, which are one. far_space_free follows a success. */

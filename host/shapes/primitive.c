@@ -173,6 +173,11 @@ bool primitive_is_outside(slab_shape kind, const float *values) {
   return false;
 }
 
+bool primitive_is_unbounded(slab_shape kind, const float *values) {
+  return primitive_is_outside(kind, values) ||
+         (form_of(kind) == SLAB_BOX && !(isfinite(values[2]) && isfinite(values[5])));
+}
+
 #define PLACED_BOUNDED 0
 #define PLACED_UNBOUNDED 1
 #define PLACED_EITHER 1

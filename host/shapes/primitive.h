@@ -24,6 +24,8 @@ static inline bool triangle_is_collapsed(float4 a, float4 b, float4 c) {
 bool primitive_is_never_hit(slab_shape kind, const float *values);
 /* Whether a primitive that is not void is outside a BVH, since its bounds are infinite in x or y. */
 bool primitive_is_outside(slab_shape kind, const float *values);
+/* Whether the bounds of a primitive that is not void are infinite along some axis. */
+bool primitive_is_unbounded(slab_shape kind, const float *values);
 /* NULL, or the reason why a primitive is refused; *value is the offending number. */
 const char *primitive_refusal(slab_shape kind, const float *values, float *value);
 /* Converts the values to the form that kernels expect: planes scaled, inverted boxes made void. */

@@ -214,6 +214,7 @@ void values_settle(geometry_values *v) {
 /* Takes the facts about all elements. */
 static void know(geometry_values *to, const geometry_values *from) {
   to->outside = from->outside;
+  to->unbounded = from->unbounded;
   to->voids = from->voids;
   to->unhit = from->unhit;
   to->unlooked = from->unlooked;
@@ -284,6 +285,7 @@ static void count_primitive(void *argument, uint32_t i) {
   const bool is_void = primitive_is_void(c->kind, values);
   if (is_void) v->voids += c->by;
   if (!is_void && primitive_is_outside(c->kind, values)) v->outside += c->by;
+  if (!is_void && primitive_is_unbounded(c->kind, values)) v->unbounded += c->by;
   if (!v->unlooked && primitive_is_never_hit(c->kind, values)) v->unhit += c->by;
 }
 

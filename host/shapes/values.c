@@ -112,10 +112,10 @@ mesh_indices *values_indices_create(uint32_t threads, const uint32_t *indices, u
 /* The measures of some of a geometry's primitives. */
 typedef struct extent {
   float lower[3], upper[3];
-  uint32_t voids, unhit, outside;
+  uint32_t voids, unhit, outside, unbounded;
 } extent;
 
-static const extent no_extent = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0, 0, 0};
+static const extent no_extent = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0, 0, 0, 0};
 
 static void extent_add(extent *e, slab_shape kind, const float *values) {
   e->unhit += primitive_is_never_hit(kind, values);
@@ -124,6 +124,7 @@ static void extent_add(extent *e, slab_shape kind, const float *values) {
     return;
   }
   e->outside += primitive_is_outside(kind, values);
+  e->unbounded += primitive_is_unbounded(kind, values);
   primitive_grow(e->lower, e->upper, kind, values);
 }
 
@@ -131,6 +132,7 @@ static void extent_join(geometry_values *all, const extent *e) {
   all->voids += e->voids;
   all->unhit += e->unhit;
   all->outside += e->outside;
+  all->unbounded += e->unbounded;
   for (int k = 0; k < 3; k++) {
     if (e->lower[k] < all->lower[k]) all->lower[k] = e->lower[k];
     if (e->upper[k] > all->upper[k]) all->upper[k] = e->upper[k];
@@ -151,7 +153,7 @@ static void partials_begin(partial list[PARTIALS]) {
 static void partials_end(const partial list[PARTIALS], geometry_values *to) {
   memcpy(to->lower, no_extent.lower, sizeof to->lower);
   memcpy(to->upper, no_extent.upper, sizeof to->upper);
-  to->voids = to->unhit = to->outside = 0;
+  to->voids = to->unhit = to->outside = to->unbounded = 0;
   for (int i = 0; i < PARTIALS; i++) extent_join(to, &list[i].extent);
 }
 

@@ -53,6 +53,7 @@ struct geometry_values {
   bool indexed;             /* values are vertices, for the indices, which are dense. Else they are the public structs,
                                which are blocks of one lane */
   uint32_t outside;         /* primitives that are outside a BVH */
+  uint32_t unbounded;       /* primitives with infinite bounds: these, and boxes that are infinite along z */
   uint32_t voids;           /* primitives that were dropped, and inverted boxes */
   atomic_uint unhit;        /* primitives that are known to be never hit: voids and collapsed triangles */
   atomic_bool unlooked;     /* of triangles those alone are known that have a vertex twice */

@@ -23,24 +23,29 @@ enum { FOURS_A_PIECE = 512, RESULTS_A_PIECE = 4096 };
 /* Of rows of eight: origin, t_min, direction, t_max, as slab_ray and slab_ray64 have them. */
 enum { T_MIN = 3, DIRECTION = 4, T_MAX = 7 };
 
-/* Rays begin where they are given within so many of the scene's extents around it. Moved to its bounds those of a
- * camera would begin at as many places, and packets would lose three quarters of their speed. */
-#define BEYOND 2.0
+/* The bounds' margin, of their longest side and of their largest coordinate: wider than errors of floats there. */
+#define MARGIN_OF_SIDE 0x1p-10
+#define MARGIN_OF_COORDINATE 0x1p-20
+/* Up to so many margins t has a smaller error than one. */
+#define CERTAIN 0x1p40
 
-far_frame far_frame_of(const slab_scene_stats *s) {
+far_frame far_frame_of(const slab_scene_stats *s, bool unbounded) {
   far_frame f;
-  double beyond = 0.0;
+  double side = 0.0, coordinate = 0.0;
   for (int k = 0; k < 3; k++) {
     const bool bounded = s->lower[k] <= s->upper[k];
     f.origin[k] = s->origin[k];
     f.lower[k] = bounded ? (double)s->lower[k] : 0.0;
     f.upper[k] = bounded ? (double)s->upper[k] : 0.0;
-    beyond = greater(beyond, BEYOND * (f.upper[k] - f.lower[k]));
+    side = greater(side, f.upper[k] - f.lower[k]);
+    coordinate = greater(coordinate, greater(fabs(f.lower[k]), fabs(f.upper[k])));
   }
+  const double margin = MARGIN_OF_SIDE * side + MARGIN_OF_COORDINATE * coordinate;
   for (int k = 0; k < 3; k++) {
-    f.near_lower[k] = f.lower[k] - beyond;
-    f.near_upper[k] = f.upper[k] + beyond;
+    f.lower[k] -= margin;
+    f.upper[k] += margin;
   }
+  f.certain = unbounded ? -1.0 : CERTAIN * margin;
   return f;
 }
 
@@ -91,36 +96,43 @@ ALWAYS_INLINE far_four load_doubles(const slab_ray64 *rays) {
   return four;
 }
 
-/* Whether points are near the bounds. */
-ALWAYS_INLINE long4 is_near(const far_frame *f, const double4 p[3]) {
-  long4 near[3];
-  for (int k = 0; k < 3; k++) near[k] = (p[k] >= all4(f->near_lower[k])) & (p[k] <= all4(f->near_upper[k]));
-  return near[0] & near[1] & near[2];
+/* Whether points are within the bounds. */
+ALWAYS_INLINE long4 are_inside(const far_frame *f, const double4 p[3]) {
+  long4 inside[3];
+  for (int k = 0; k < 3; k++) inside[k] = (p[k] >= all4(f->lower[k])) & (p[k] <= all4(f->upper[k]));
+  return inside[0] & inside[1] & inside[2];
 }
 
 ALWAYS_INLINE bool are_all(long4 a) { return (a[0] & a[1] & a[2] & a[3]) != 0; }
 
 /* p + t d is on the line where it enters the bounds, or is nearest to their middle where it misses them; t is 0 where p
- * is near. Where a product is NaN, p is on a plane of the bounds that d is parallel to. By the sign of a zero, that
+ * is inside. Where a product is NaN, p is on a plane of the bounds that d is parallel to. By the sign of a zero, that
  * counts as no bound or as a miss. Either is a place near enough. */
-ALWAYS_INLINE double4 begin_of(const far_frame *f, const double4 p[3], const double4 d[3], long4 near_already) {
+ALWAYS_INLINE double4 begin_of(const far_frame *f, const double4 p[3], const double4 d[3], long4 inside) {
   double4 enter = all4(-INFINITY), leave = all4(INFINITY), along = all4(0.0), square = all4(0.0);
+  double4 to_lower[3], to_upper[3];
   for (int k = 0; k < 3; k++) {
-    const double4 to_lower = all4(f->lower[k]) - p[k], to_upper = all4(f->upper[k]) - p[k];
-    const double4 inverse = all4(1.0) / d[k], a = to_lower * inverse, b = to_upper * inverse;
+    to_lower[k] = all4(f->lower[k]) - p[k];
+    to_upper[k] = all4(f->upper[k]) - p[k];
+    const double4 inverse = all4(1.0) / d[k], a = to_lower[k] * inverse, b = to_upper[k] * inverse;
     const double4 near = select4(a < b, a, b), far = select4(a < b, b, a);
     enter = max4(near, enter);
     leave = select4(far < leave, far, leave);
-    along += (all4(0.5) * to_lower + all4(0.5) * to_upper) * d[k];
+  }
+  const long4 meets = enter <= leave;
+  if (are_all(meets)) return select4(inside, all4(0.0), enter);
+  for (int k = 0; k < 3; k++) {
+    along += (all4(0.5) * to_lower[k] + all4(0.5) * to_upper[k]) * d[k];
     square += d[k] * d[k];
   }
-  return select4(near_already, all4(0.0), select4(enter <= leave, enter, along / square));
+  return select4(inside, all4(0.0), select4(meets, enter, along / square));
 }
 
 /* a - b in float, rounded down, or up where `sign` is -1: the range never loses an end. */
 ALWAYS_INLINE float4 outward(double4 a, double4 b, double sign, bool exact) {
   const double4 x = (a - b) * all4(sign);
   const float4 f = __builtin_convertvector(x, float4);
+  if (are_all(abs4(x) == all4(INFINITY))) return f * float4_all((float)sign);
   const double4 back = {f[0], f[1], f[2], f[3]};
   long4 above = back > x;
   if (!exact) {
@@ -136,6 +148,15 @@ ALWAYS_INLINE float4 outward(double4 a, double4 b, double sign, bool exact) {
   return float4_select(others, (float4)below, f) * float4_all((float)sign);
 }
 
+/* The first end of the range of rays that begin at t. Before the bounds nothing is hit, so ends below 0 become 0 there:
+ * with them kernels would take more time, and packets would not take the rays. */
+ALWAYS_INLINE float4 first_end(const far_frame *f, double4 t_min, double4 t, long4 inside) {
+  const long4 moved = ~inside & (abs4(t) <= all4(f->certain));
+  if (are_all(moved & (t_min < t))) return float4_all(0.0f);
+  const float4 end = outward(t_min, t, 1.0, false);
+  return float4_select(__builtin_convertvector(moved, int4) & (end < float4_all(0.0f)), float4_all(0.0f), end);
+}
+
 ALWAYS_INLINE void make_four(const far_frame *f, const far_four *four, slab_ray rays[4], double begin[4],
                              double unit[4]) {
   double4 p[3], d[3], largest = all4(0.0);
@@ -148,9 +169,9 @@ ALWAYS_INLINE void make_four(const far_frame *f, const far_four *four, slab_ray 
   valid &= (largest >= all4(SHORTEST)) & (largest <= all4(LONGEST));
   const double4 scale = unit_of(largest), inverse = inverse_of(scale);
   for (int k = 0; k < 3; k++) d[k] = four->of[DIRECTION + k] * scale;
-  const long4 near = is_near(f, p);
-  const bool all_near = are_all(near);
-  const double4 t = all_near ? all4(0.0) : begin_of(f, p, d, near);
+  const long4 inside = are_inside(f, p);
+  const bool all_inside = are_all(inside);
+  const double4 t = all_inside ? all4(0.0) : begin_of(f, p, d, inside);
   const double4 t_min = four->of[T_MIN], t_max = four->of[T_MAX];
   const int4 some = __builtin_convertvector(t_min > t_max, int4);
   float4 columns[8];
@@ -158,8 +179,10 @@ ALWAYS_INLINE void make_four(const far_frame *f, const far_four *four, slab_ray 
     columns[k] = __builtin_convertvector(select4(valid, p[k] + t * d[k], all4(NAN)), float4);
     columns[DIRECTION + k] = __builtin_convertvector(d[k], float4);
   }
-  columns[T_MIN] = float4_select(some, float4_all(1.0f), outward(t_min * inverse, t, 1.0, all_near));
-  columns[T_MAX] = float4_select(some, float4_all(0.0f), outward(t_max * inverse, t, -1.0, all_near));
+  columns[T_MIN] =
+      float4_select(some, float4_all(1.0f),
+                    all_inside ? outward(t_min * inverse, t, 1.0, true) : first_end(f, t_min * inverse, t, inside));
+  columns[T_MAX] = float4_select(some, float4_all(0.0f), outward(t_max * inverse, t, -1.0, all_inside));
   float4_transpose(&columns[0], &columns[1], &columns[2], &columns[3]);
   float4_transpose(&columns[4], &columns[5], &columns[6], &columns[7]);
   for (int i = 0; i < 4; i++) {
@@ -236,7 +259,7 @@ typedef struct far_putting {
   size_t stride;
 } far_putting;
 
-static far_putting putting_of(const far_cast *of, size_t first, const far_lines *lines, const void *results) {
+ALWAYS_INLINE far_putting putting_of(const far_cast *of, size_t first, const far_lines *lines, const void *results) {
   const far_source *s = &of->from;
   return (far_putting){of->query,
                        s->rays64 != NULL ? NULL : s->rays + first,
@@ -351,9 +374,8 @@ ALWAYS_INLINE void put_count(const far_putting *p, size_t i, void *to) {
 #define PUT_EACH(put) \
   for (size_t i = first; i < end; i++) put(&p, i, p.to + i * p.stride)
 
-static void put_some(void *argument, size_t first, size_t end) {
-  const far_putting p =
-      *(const far_putting *)argument; /* a copy: for all that compilers know, the writes change the argument */
+/* p: a copy, since for all that compilers know the writes change what is elsewhere. */
+ALWAYS_INLINE void put_rows(far_putting p, size_t first, size_t end) {
   switch (p.query) {
     case SLAB_CLOSEST:
       PUT_EACH(put_hit);
@@ -380,9 +402,10 @@ static void put_some(void *argument, size_t first, size_t end) {
 #undef PUT_EACH
 
 void far_results_put(const far_cast *of, size_t first, size_t n, const far_lines *lines, const void *results) {
-  far_putting p = putting_of(of, first, lines, results);
-  put_some(&p, 0, n);
+  put_rows(putting_of(of, first, lines, results), 0, n);
 }
+
+static void put_some(void *argument, size_t first, size_t end) { put_rows(*(const far_putting *)argument, first, end); }
 
 void far_results_put_all(uint32_t threads, const far_cast *of, size_t first, size_t n, const far_lines *lines,
                          const void *results) {

@@ -14,13 +14,15 @@ typedef struct far_source {
   const slab_ray64 *rays64; /* NULL: they are floats */
 } far_source;
 
-/* A scene's frame for such rays: its origin, its finite bounds, which count from there, and those within which rays
- * begin where they are given. */
+/* A scene's frame for such rays: its origin, and its bounds, which count from there, with a margin. */
 typedef struct far_frame {
-  double origin[3], lower[3], upper[3], near_lower[3], near_upper[3];
+  double origin[3], lower[3], upper[3];
+  double certain; /* up to this t the margin is wider than the error of t, and all that can be hit is within the bounds.
+                     Below 0: of no t */
 } far_frame;
 
-far_frame far_frame_of(const slab_scene_stats *);
+/* unbounded: as in snapshot. */
+far_frame far_frame_of(const slab_scene_stats *, bool unbounded);
 /* SLAB_UNSUPPORTED where floats of the world are others than the scene's, for calls that know the latter alone. */
 slab_status far_refuse_moved(const char *function, const slab_scene_stats *);
 

@@ -209,10 +209,8 @@ int verify_far(verify_run *run, random_state *random, size_t n) {
   int code = verify_status(run, make_scene(random, context, &f));
   for (size_t i = 0; i < n; i++) run->skip[i] = adversarial_skip(random);
   far_cast c = {.query = query, .n = n, .rays = rays, .options = adversarial_options(random, run->skip)};
-  if (code == EXIT_DONE) {
-    far_scene_rays(&f, n, run->rays, rays);
-    code = cast_and_check(run, f.far, f.near, &c);
-  }
+  if (code == EXIT_DONE) code = verify_status(run, far_scene_rays(&f, n, run->rays, rays));
+  if (code == EXIT_DONE) code = cast_and_check(run, f.far, f.near, &c);
   if (code == EXIT_DONE) code = check_points(run, f.far, rays, n);
   for (size_t i = 0; i < n; i++) rays[i] = from_afar(random, &rays[i]);
   if (code == EXIT_DONE) code = cast_and_check(run, f.far, NULL, &c);

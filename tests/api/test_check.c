@@ -384,7 +384,7 @@ static far_world *open_far(const char *test) {
     assert_ok(far_scene_add(&w->scene, (slab_shape)kind, kind == SLAB_PLANE ? 2 : 7, NULL));
   assert_ok(far_scene_place(&w->scene, w->context, 3, NULL));
   assert_ok(far_scene_commit(&w->scene));
-  far_scene_rays(&w->scene, FAR_RAYS, w->near, w->far);
+  assert_ok(far_scene_rays(&w->scene, FAR_RAYS, w->near, w->far));
   for (size_t i = 0; i < FAR_RAYS; i++) {
     w->floats[i] = w->near[i];
     for (int k = 0; k < 3; k++) w->floats[i].origin[k] = (float)w->far[i].origin[k];

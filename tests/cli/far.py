@@ -68,6 +68,8 @@ def make():
     size = lambda: pick.randint(1, 4 * STEP) / STEP
     axes = ["x", "y", "z"]
     spheres = [[*place(), size()] for _ in range(40)]
+    # All rays begin within the bounds of these two: others would begin there, and t would be rounded otherwise.
+    spheres += [[x, x, x, 0.25] for x in (-60.0, 60.0)]
     make_both("spheres", [*axes, "radius"], spheres, lambda r: [*moved(r[:3]), r[3]])
     corners = [place() for _ in range(40)]
     boxes = [[*low, *(x + size() for x in low)] for low in corners]

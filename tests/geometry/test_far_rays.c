@@ -113,18 +113,18 @@ static void the_reference_makes_the_rays_of_casts(void **state) {
       floats[i] = rounded(&rays64[i]);
     }
     const size_t n = PATTERNS - s; /* a last row of four that is not whole */
-    const far_cast doubles = {.frame = far_frame_of(&stats), .from = {NULL, rays64}};
+    const far_cast doubles = {.frame = far_frame_of(&stats, s == 1), .from = {NULL, rays64}};
     const far_cast singles = {.frame = doubles.frame, .from = {floats, NULL}};
     far_rays_make_all(2, &doubles, 0, n, made, &lines);
     assert_same_in_runs(&doubles, made, &lines, n, &random);
     for (size_t i = 0; i < n; i++) {
-      const reference_line want = reference_line_of(&stats, &rays64[i]);
+      const reference_line want = reference_line_of(&stats, s == 1, &rays64[i]);
       assert_same_line(&doubles.from, &lines, made, i, &want, random_between(&random, -9.0f, 9.0f));
     }
     far_rays_make_all(2, &singles, 0, n, made, &lines);
     assert_same_in_runs(&singles, made, &lines, n, &random);
     for (size_t i = 0; i < n; i++) {
-      const reference_line want = reference_line_of_floats(&stats, &floats[i]);
+      const reference_line want = reference_line_of_floats(&stats, s == 1, &floats[i]);
       assert_same_line(&singles.from, &lines, made, i, &want, random_between(&random, -9.0f, 9.0f));
     }
     harness_count(2 * n);

@@ -26,7 +26,7 @@ void complain(const char *format, ...) {
 
 /* ---- files ---- */
 
-/* A rough sheet in three groups. */
+/* A rough sheet in three groups. A triangle beside it, above all rays, keeps these within the bounds. */
 static void write_sheet(FILE *file, const double move[3]) {
   random_state random = random_seed(1);
   for (int i = 0; i < SIDE * SIDE; i++) {
@@ -35,6 +35,8 @@ static void write_sheet(FILE *file, const double move[3]) {
     for (int k = 0; k < 3; k++) fprintf(file, " %.10f", at[k] + random_below(&random, 2048) * 0x1p-10 + move[k]);
     fprintf(file, "\n");
   }
+  for (int i = 1; i <= 3; i++) fprintf(file, "v %.10f %.10f %.10f\n", move[0] - i, move[1] - i % 2, move[2] + 80);
+  fprintf(file, "f -1 -2 -3\n");
   for (int row = 0; row < SIDE - 1; row++) {
     if (row % 4 == 0) fprintf(file, "g rows%d\n", row);
     for (int i = row * SIDE + 1; i < (row + 1) * SIDE; i++)
@@ -42,13 +44,13 @@ static void write_sheet(FILE *file, const double move[3]) {
   }
 }
 
-/* Two slopes of 16 x 16 in two places each. */
+/* Two slopes of 16 x 16 in two places each, and one above all rays. */
 static void write_places(FILE *file, const double move[3]) {
-  static const double places[4][2] = {{0, 0}, {20.5, 0}, {3, 25.25}, {24, 22}};
-  fprintf(file, "{\"asset\": {\"version\": \"2.0\"}, \"scenes\": [{\"nodes\": [0, 1, 2, 3]}], \"nodes\": [");
-  for (int i = 0; i < 4; i++)
-    fprintf(file, "%s{\"mesh\": %d, \"name\": \"n%d\", \"translation\": [%.10f, %.10f, %.10f]}", i ? ", " : "", i / 2,
-            i, places[i][0] + move[0], places[i][1] + move[1], move[2]);
+  static const double places[5][3] = {{0, 0}, {20.5, 0}, {3, 25.25}, {24, 22}, {-40, -40, 80}};
+  fprintf(file, "{\"asset\": {\"version\": \"2.0\"}, \"scenes\": [{\"nodes\": [0, 1, 2, 3, 4]}], \"nodes\": [");
+  for (int i = 0; i < 5; i++)
+    fprintf(file, "%s{\"mesh\": %d, \"name\": \"n%d\", \"translation\": [%.10f, %.10f, %.10f]}", i ? ", " : "",
+            i / 2 % 2, i, places[i][0] + move[0], places[i][1] + move[1], places[i][2] + move[2]);
   fprintf(file, "], \"meshes\": [");
   for (int i = 0; i < 2; i++) fprintf(file, "%s{\"primitives\": [{\"attributes\": {\"POSITION\": 0}}]}", i ? ", " : "");
   fprintf(file,
