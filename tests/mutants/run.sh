@@ -39,7 +39,9 @@ source "$root/tools/toolchain.sh"
 compiler=$CLANG # its -O0 takes half as long as gcc's
 command -v "$compiler" >/dev/null || compiler=cc
 called=-Dalways_inline=unused # the attribute's name becomes that of one without effect
-place=build                   # of the two builds of a worker: its kernels are optimised a little; in `quick` they are not
+# Of the builds of a worker: the processor's kernels are optimised a little in `build`, and not at all in `quick`. In
+# `driver` there are none: a driver compiles its own.
+place=build
 
 say() { echo "mutants: $*" >&2; }
 
@@ -162,12 +164,13 @@ copy_sources() {
 
 # configure WORKER
 configure() {
-  local kernels
+  local kernels levels
   copy_sources "$scratch/$1/tree"
-  for place in quick build; do
-    kernels=-O1
+  for place in driver quick build; do
+    kernels=-O1 levels=$level
     [[ $place == build ]] || kernels=-O0
-    CC=$compiler cmake -S "$scratch/$1/tree" -B "$scratch/$1/$place" -G Ninja "-DSLABCAST_NATIVE=$level" \
+    [[ $place != driver ]] || levels=OFF
+    CC=$compiler cmake -S "$scratch/$1/tree" -B "$scratch/$1/$place" -G Ninja "-DSLABCAST_NATIVE=$levels" \
       "-DSLABCAST_TEST_TIMEOUT=$still_seconds" -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O0 $called" \
       "-DSLABCAST_KERNEL_FLAGS=$kernels $called" -DSLABCAST_TESTS=ON -DSLABCAST_BENCH=OFF -DSLABCAST_CUDA=OFF -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
     ln -s ../pocl-cache "$scratch/$1/$place/pocl-cache"
@@ -242,7 +245,10 @@ try() {
   for asked in "$before" $(natively ${by[$name]}) ${by[$name]} $(natively "${tests[@]}") "${tests[@]}"; do
     [[ -n $asked ]] || continue
     place=build
-    if [[ $asked == *"$before" && -n $before && ${edits[$name]} == kernels/* ]]; then place=quick; fi
+    if [[ ${edits[$name]} == kernels/* ]]; then
+      if [[ $asked == *"$before" && -n $before ]]; then place=quick; fi
+      if [[ $asked != native:* ]] && runs_alone "${asked% *}"; then place=driver; fi
+    fi
     if ((SECONDS - began > mutant_seconds)); then
       echo "SURVIVED $mutant_seconds s of tests"
       return
