@@ -29,10 +29,11 @@ for reader in "${readers[@]}"; do
   row "fuzz executions, $reader" "1e7 without a finding" "${runs:-a finding, see build/fuzz/fuzz/$reader}"
   [[ -n $runs ]] || status=1
 done
-for calls in scene instances worlds meshes; do
+for calls in scene instances worlds far meshes; do
   about=scenes
   if [[ $calls == instances ]]; then about="scenes that stand in each other"; fi
   if [[ $calls == worlds ]]; then about="a scene with worlds"; fi
+  if [[ $calls == far ]]; then about="a scene in double"; fi
   if [[ $calls == meshes ]]; then about="meshes that a device refits"; fi
   runs=$(fuzz "$calls" 20000)
   row "fuzz executions, sequences of calls on $about" "20,000 without a finding" "${runs:-a finding, see build/fuzz/fuzz/$calls}"
