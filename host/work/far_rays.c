@@ -267,7 +267,7 @@ ALWAYS_INLINE far_putting putting_of(const far_cast *of, size_t first, const far
                        lines->begin,
                        lines->unit,
                        results,
-                       (char *)of->results + first * of->stride,
+                       of->results != NULL ? (char *)of->results + first * of->stride : NULL, /* lists have none */
                        of->stride};
 }
 
