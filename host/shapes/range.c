@@ -284,8 +284,10 @@ static void count_primitive(void *argument, uint32_t i) {
   const float *values = values_at(v, primitive_floats(c->kind), i, space);
   const bool is_void = primitive_is_void(c->kind, values);
   if (is_void) v->voids += c->by;
-  if (!is_void && primitive_is_outside(c->kind, values)) v->outside += c->by;
-  if (!is_void && primitive_is_unbounded(c->kind, values)) v->unbounded += c->by;
+  if (!is_void && primitive_is_unbounded(c->kind, values)) {
+    v->unbounded += c->by;
+    if (primitive_is_outside(c->kind, values)) v->outside += c->by;
+  }
   if (!v->unlooked && primitive_is_never_hit(c->kind, values)) v->unhit += c->by;
 }
 

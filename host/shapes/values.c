@@ -123,8 +123,10 @@ static void extent_add(extent *e, slab_shape kind, const float *values) {
     e->voids++;
     return;
   }
-  e->outside += primitive_is_outside(kind, values);
-  e->unbounded += primitive_is_unbounded(kind, values);
+  if (primitive_is_unbounded(kind, values)) {
+    e->unbounded++;
+    e->outside += primitive_is_outside(kind, values);
+  }
   primitive_grow(e->lower, e->upper, kind, values);
 }
 
