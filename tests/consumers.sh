@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# consumers.sh WHAT BUILD|PREFIX: users of the library, and machines that have little.
+# consumers.sh WHAT BUILD|PREFIX: users of the library, and machines that have little, or another compiler.
 #
 #   installed BUILD    BUILD's installation is enough for strangers' projects, and its program runs
 #   embedded BUILD     a project that takes this one in gets the library and nothing else; its archive defines no names but
 #                      ours, and is enough for strangers once it is installed
 #   bare BUILD         without any optional need the library is configured and built, and the missing ones are reported
+#   clang BUILD        the library and the program build by clang 14 without a warning
 #   strangers PREFIX   strangers' projects on an installation: in C, in C++ alone, by pkg-config; with no file of this
 #                      repository at hand but their sources. Where OpenCL's headers are, with objects of theirs too
 #
@@ -209,9 +210,21 @@ libcmocka-dev libgmp-dev ocl-icd-opencl-dev libpng-dev libjansson-dev libassimp-
   refused "cmocka, GMP, BUILD_SHARED_LIBS, OpenCL loader" cmake -DBUILD_SHARED_LIBS=OFF "$made"
 }
 
+# ---- another compiler ----
+
+# Which differs from a later clang in what it takes. Skipped where it is not installed.
+clang() {
+  local made=$work/made
+  command -v clang-14 >/dev/null || exit 77
+  CC=clang-14 quietly cmake -S "$root" -B "$made" -DSLABCAST_PROGRAM=ON -DSLABCAST_CUDA=OFF -DCMAKE_C_FLAGS_RELEASE="-O0 -Werror" \
+    "-DSLABCAST_NATIVE_OBJECTS=$build/native"
+  quietly cmake --build "$made" -j 2 --target slab_lib slabcast
+  "$made/program/slabcast" --version
+}
+
 what=${1-}
 case $what in
-  installed | embedded | bare)
+  installed | embedded | bare | clang)
     build=$2
     CC=$(from_cache CMAKE_C_COMPILER)
     CMAKE_GENERATOR=$(from_cache CMAKE_GENERATOR)
@@ -219,5 +232,5 @@ case $what in
     "$what"
     ;;
   strangers) strangers "$2" ;;
-  *) fail "usage: consumers.sh installed|embedded|bare BUILD | strangers PREFIX" ;;
+  *) fail "usage: consumers.sh installed|embedded|bare|clang BUILD | strangers PREFIX" ;;
 esac

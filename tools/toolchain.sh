@@ -20,9 +20,9 @@ newest_clang() {
 
 case $codename in
   bookworm) llvm=15 lacks='' ;;
-  noble) llvm=18 lacks='clang-format-14 oclgrind' ;; # by the names of packages: not tried
-  trixie) llvm=19 lacks='clang-format-14 oclgrind' ;;
-  *) llvm=$(newest_clang) lacks='clang-format-14 oclgrind' ;;
+  noble) llvm=18 lacks='clang-14 clang-format-14 oclgrind' ;; # by the names of packages: not tried
+  trixie) llvm=19 lacks='clang-14 clang-format-14 oclgrind' ;;
+  *) llvm=$(newest_clang) lacks='clang-14 clang-format-14 oclgrind' ;;
 esac
 export LLVM=${LLVM:-$llvm} LACKS=${LACKS-$lacks} CLANG_FORMAT=clang-format-14
 export CLANG=${CLANG:-clang${LLVM:+-$LLVM}} CLANG_TIDY=${CLANG_TIDY:-clang-tidy${LLVM:+-$LLVM}} LIBCLC=${LIBCLC:-/usr/lib/clc}

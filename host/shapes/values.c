@@ -155,7 +155,8 @@ static void partials_begin(partial list[PARTIALS]) {
 static void partials_end(const partial list[PARTIALS], geometry_values *to) {
   memcpy(to->lower, no_extent.lower, sizeof to->lower);
   memcpy(to->upper, no_extent.upper, sizeof to->upper);
-  to->voids = to->unhit = to->outside = to->unbounded = 0;
+  to->voids = to->outside = to->unbounded = 0;
+  to->unhit = 0; /* alone: to clang 14 the value of this, which is atomic, would be of another type */
   for (int i = 0; i < PARTIALS; i++) extent_join(to, &list[i].extent);
 }
 

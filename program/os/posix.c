@@ -335,7 +335,13 @@ char *os_child_input(FILE *input) {
   return strdup(child_input);
 }
 
-static void limit_resource(int resource, rlim_t value) {
+#ifdef __GLIBC__
+typedef __rlimit_resource_t resource_name; /* an enum */
+#else
+typedef int resource_name;
+#endif
+
+static void limit_resource(resource_name resource, rlim_t value) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0) return;
   if (limit.rlim_max == RLIM_INFINITY || value < limit.rlim_max) limit.rlim_cur = value;
