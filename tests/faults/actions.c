@@ -703,7 +703,12 @@ static slab_status run_explain64(world *w) {
                           r->t_min,
                           {r->direction[0], r->direction[1], r->direction[2]},
                           r->t_max};
-  return slab_explain64(w->scene, &ray, first, NULL, &to->found, to->steps, 256, &to->count);
+  slab_explanation64 found = to->found;
+  const slab_status status = slab_explain64(w->scene, &ray, first, NULL, &found, to->steps, 256, &to->count);
+  to->found.kind = found.kind; /* member by member: the bytes between them may be any */
+  to->found.hit = found.hit;
+  to->found.interval = found.interval;
+  return status;
 }
 
 /* ---- the table -------------------------------------------------------------------- */
