@@ -14,8 +14,8 @@ kernel void KERNEL_NAME(places)(WORK_ITEM const global uint *blocks, global uint
   if (i < count) places[blocks[i * COMPRESSED_TRIANGLE + TRIANGLE_FLOATS]] = (uint)i;
 }
 
-/* Writes the triangles of a geometry into their blocks, where they have one, as words: nothing rounds. indices: NULL
- * where each triangle has three vertices of its own. */
+/* Writes the triangles of a geometry into their blocks as words: nothing rounds. A triangle has no place where `places`
+ * failed as it ran, of which the host hears later. indices: NULL where each triangle has three vertices of its own. */
 kernel void KERNEL_NAME(triangles)(WORK_ITEM const global uint *vertices, const global uint *indices,
                                    const global uint *places, global uint *blocks, const uint global_id_base,
                                    const uint count) {

@@ -112,7 +112,7 @@ static slab_status plan_order(const device *d, const snapshot *last, refit_plan 
   return status;
 }
 
-/* No place yet for any triangle: the BVHs leave out void ones. */
+/* No place for any triangle: the kernel that finds them may fail as it runs, and others are queued behind it. */
 static slab_status create_places(const device *d, uint64_t triangles, gpu_buffer **places) {
   const size_t size = triangles * sizeof(uint32_t);
   uint32_t *none = malloc(size);
