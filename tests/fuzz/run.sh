@@ -14,7 +14,7 @@ log=$work/log
 # The executed bytes: instructions and constants, not the lines for debuggers and sanitizers.
 fingerprint() {
   local file files=("$build/bin/fuzz_$name")
-  if [[ $name == scene || $name == instances || $name == worlds || $name == far || $name == meshes ]]; then files+=("$build/libslabcast.so"); fi
+  if grep -q 'NEEDED *libslabcast' <(objdump -p "${files[0]}"); then files+=("$build/libslabcast.so"); fi
   for file in "${files[@]}"; do
     objcopy -O binary -j .text -j .rodata "$file" "$work/executed"
     sha256sum <"$work/executed"

@@ -4,10 +4,13 @@
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-readers=(npy raw text own handover readers gltf facts polygon)
+targets=(tests/fuzz/corpus/*)
+targets=("${targets[@]##*/}")
+declare -A calls=([scene]=scenes [instances]='scenes that stand in each other' [worlds]='a scene with worlds'
+  [far]='a scene in double' [meshes]='meshes that a device refits') # of others, readers, an execution is a file
 {
   cmake --preset fuzz -DSLABCAST_TESTS=ON >/dev/null
-  cmake --build build/fuzz --target "${readers[@]/#/fuzz_}" fuzz_{scene,instances,worlds,meshes}
+  cmake --build build/fuzz --target "${targets[@]/#/fuzz_}"
 } >&2
 
 executions_of() { sed -n 's/.* \([0-9]*\) executions.*/\1/p' <<<"$1"; }
@@ -24,19 +27,15 @@ fuzz() {
 }
 
 status=0
-for reader in "${readers[@]}"; do
-  runs=$(fuzz "$reader" 10000000)
-  row "fuzz executions, $reader" "1e7 without a finding" "${runs:-a finding, see build/fuzz/fuzz/$reader}"
-  [[ -n $runs ]] || status=1
-done
-for calls in scene instances worlds far meshes; do
-  about=scenes
-  if [[ $calls == instances ]]; then about="scenes that stand in each other"; fi
-  if [[ $calls == worlds ]]; then about="a scene with worlds"; fi
-  if [[ $calls == far ]]; then about="a scene in double"; fi
-  if [[ $calls == meshes ]]; then about="meshes that a device refits"; fi
-  runs=$(fuzz "$calls" 20000)
-  row "fuzz executions, sequences of calls on $about" "20,000 without a finding" "${runs:-a finding, see build/fuzz/fuzz/$calls}"
+for target in "${targets[@]}"; do
+  wanted=10000000
+  asked="fuzz executions, $target" claim='1e7 without a finding'
+  if [[ -n ${calls[$target]-} ]]; then
+    wanted=20000
+    asked="fuzz executions, sequences of calls on ${calls[$target]}" claim='20,000 without a finding'
+  fi
+  runs=$(fuzz "$target" "$wanted")
+  row "$asked" "$claim" "${runs:-a finding, see build/fuzz/fuzz/$target}"
   [[ -n $runs ]] || status=1
 done
 exit "$status"
