@@ -143,8 +143,7 @@ ALWAYS_INLINE float4 outward(double4 a, double4 b, double sign, bool exact) {
   if (!int4_any(others)) return f * float4_all((float)sign);
   /* the next float below: of positive ones the bits before, of 0 the first negative one */
   const int4 bits = (int4)f, zero = {0}, positive = bits > zero, none = (bits & INT32_MAX) == zero;
-  const int4 other = (none & (zero + (INT32_MIN + 1))) | (~none & (bits + 1));
-  const int4 below = (positive & (bits - 1)) | (~positive & other);
+  const int4 below = (none & (zero + (INT32_MIN + 1))) | (~none & (bits + (positive | 1)));
   return float4_select(others, (float4)below, f) * float4_all((float)sign);
 }
 
