@@ -911,9 +911,9 @@ static void after_takes_the_order(void **state) {
       after[i] = (slab_short_hit){h->order, h->primitive, h->geometry};
     }
   }
-  assert_status(
-      slab_closest(f.far, near, RAYS, harness_space(RAYS * sizeof(slab_hit)), &(slab_cast_options){.after = after}),
-      SLAB_UNSUPPORTED);
+  slab_hit *floats = harness_space(RAYS * sizeof *floats);
+  assert_status(slab_closest(f.far, near, RAYS, floats, &(slab_cast_options){.after = after}), SLAB_UNSUPPORTED);
+  free(floats);
   free(a->all);
   free(a);
   far_scene_close(&f);
