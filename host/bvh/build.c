@@ -99,9 +99,14 @@ static scene_bounds scene_bounds_all(const builder *b, bool clamps, scene_bounds
   return total;
 }
 
+static float4 within_measure(float4 v) {
+  return float4_min(float4_max(v, float4_all(-COORDINATE_MOST)), float4_all(COORDINATE_MOST));
+}
+
+/* Both ends of the bounds are clamped from both sides: all of a scene may lie beyond. */
 measure bvh_measure(aabb bounds, const bvh_leaves *leaves) {
-  measure m = {.least = float4_max(bounds.lower, float4_all(-COORDINATE_MOST)),
-               .most = float4_min(bounds.upper, float4_all(COORDINATE_MOST)),
+  measure m = {.least = within_measure(bounds.lower),
+               .most = within_measure(bounds.upper),
                .faces = 1.0f,
                .scale = 1.0f,
                .together = (uint32_t)__builtin_ctz(leaves->together),

@@ -199,6 +199,22 @@ static void the_largest_floats_survive(void **state) {
   check_bounds(b, count);
 }
 
+/* All primitives lie beyond the coordinates that areas are measured within, along some axes or each. */
+static void all_beyond_every_measure_survive(void **state) {
+  static const uint32_t counts[] = {1, 3, 90, 5000};
+  (void)state;
+  random_state random = harness_seeded(__func__);
+  for (unsigned n = 0; n < 4 * 16; n++) {
+    const uint32_t count = counts[n / 16], beyond = n % 8;
+    const float sign = n % 16 < 8 ? 1.0f : -1.0f;
+    bvh_bounds *b = random_boxes(&random, count, 0.1f);
+    for (uint32_t i = 0; i < count; i++)
+      for (uint32_t k = 0; k < 3; k++)
+        if (beyond >> k & 1) b[i].lower[k] = b[i].upper[k] = sign * random_between(&random, 0.2f, 1.0f) * FLT_MAX;
+    check_bounds(b, count);
+  }
+}
+
 static void slivers_survive(void **state) {
   (void)state;
   random_state random = harness_seeded(__func__);
@@ -396,6 +412,7 @@ int main(void) {
       cmocka_unit_test(growing_distances_do_not_grow_the_depth),
       cmocka_unit_test(extreme_coordinates_survive),
       cmocka_unit_test(the_largest_floats_survive),
+      cmocka_unit_test(all_beyond_every_measure_survive),
       cmocka_unit_test(slivers_survive),
       cmocka_unit_test(scenes_in_2d_get_a_real_tree),
       cmocka_unit_test(unbounded_z_among_bounded),
