@@ -172,13 +172,11 @@ static slab_sum sum_of_row(const row_sums *s, const sum_part *parts) {
   return sum;
 }
 
-/* bins: at any address. */
-static void write_bins(const row_sums *s, const uint32_t *parts, unsigned char *bins) {
-  for (uint32_t k = 0; k < s->told.words; k++) {
-    uint32_t count = 0;
-    for (size_t i = 0; i < sums_parts_a_row(s); i++) count += parts[i * s->told.words + k];
-    memcpy(bins + k * sizeof count, &count, sizeof count);
-  }
+/* Adds the parts up in the first. bins: at any address. */
+static void write_bins(const row_sums *s, uint32_t *parts, void *bins) {
+  for (size_t i = 1; i < sums_parts_a_row(s); i++)
+    for (uint32_t k = 0; k < s->told.words; k++) parts[k] += parts[i * s->told.words + k];
+  memcpy(bins, parts, s->told.words * sizeof *parts);
 }
 
 void sums_write(const row_sums *s, size_t rows, const slab_results *r) {
@@ -186,8 +184,8 @@ void sums_write(const row_sums *s, size_t rows, const slab_results *r) {
   const size_t stride = r->stride != 0 ? r->stride : size;
   if (r->type != SLAB_RESULT_SUMS && are_in_place(s, r)) return;
   for (size_t i = 0; i < rows; i++) {
-    unsigned char *to = (unsigned char *)r->memory + i * stride;
-    const uint32_t *from = s->words + i * s->told.row;
+    void *to = (unsigned char *)r->memory + i * stride;
+    uint32_t *from = s->words + i * s->told.row;
     const slab_sum sum =
         r->type == SLAB_RESULT_SUMS ? sum_of_row(s, (const sum_part *)(const void *)from) : (slab_sum){0};
     if (r->type == SLAB_RESULT_HISTOGRAM)
