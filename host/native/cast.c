@@ -69,7 +69,7 @@ struct native_flight {
   flight *next; /* of idle ones */
   const chunk *of;
   const device_scene *on;
-  const native_scene *scene, *beside; /* beside: for brute force, where single rays may be cast so; else NULL */
+  const native_scene *scene, *beside; /* beside: for brute force, where rays may be cast so; else NULL */
   const native_variant *flat, *compressed, *attributes; /* NULL: not used */
   const native_variant *own;                            /* of a wide BVH, where `has_own`; else NULL */
   bool has_own; /* rays have masks, worlds or hits to begin after of their own: the variants above know them */
@@ -466,11 +466,9 @@ static const native_variant *interleaved_variant(const flight *f, slab_query que
   return wanted && f->uniforms.rays >= INTERLEAVED_LEAST ? variant(f, NATIVE_INTERLEAVED, query) : NULL;
 }
 
-/* Single rays in a small scene test all its primitives. No packets where no kernel computes the attributes that they
- * leave. */
+/* No packets where no kernel computes the attributes that they leave. */
 static piece_plan plan_of(const flight *f, slab_query query, slab_traversal traversal) {
-  if (f->beside != NULL && traversal == SLAB_TRAVERSAL_SINGLE)
-    return (piece_plan){.flat = variant(f, NATIVE_FLAT, query)};
+  if (traversal == TRAVERSAL_FLAT) return (piece_plan){.flat = variant(f, NATIVE_FLAT, query)};
   const native_variant *interleaved = interleaved_variant(f, query, traversal);
   const bool packets = traversal == SLAB_TRAVERSAL_PACKETS && ATTRIBUTES_WAIT(f->uniforms.rays);
   return (piece_plan){.packet = packets ? variant(f, NATIVE_PACKET, query) : NULL,
@@ -498,7 +496,7 @@ static void choose_variants(flight *f, slab_query query) {
     choose_own(f, query);
     return;
   }
-  const bool all_alone = f->beside != NULL && of->traversal == SLAB_TRAVERSAL_SINGLE && of->samples[0].each == 0;
+  const bool all_alone = of->traversal == TRAVERSAL_FLAT && of->samples[0].each == 0;
   if (all_alone) f->scene = f->beside;
   if (all_alone || !f->on->scene->has_bvh) {
     f->flat = variant(f, NATIVE_FLAT, query);
@@ -735,7 +733,7 @@ slab_status native_settle(const device_scene *on, chunk *of) {
 /* In one piece, but for brute force. */
 slab_status native_few(const cast *c, const device_scene *on, bool flat, chunk_outcome *outcome) {
   const chunk all = {
-      .count = (uint32_t)c->n, .traversal = flat ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED, .flat = flat};
+      .count = (uint32_t)c->n, .traversal = flat ? TRAVERSAL_FLAT : SLAB_TRAVERSAL_INTERLEAVED, .flat = flat};
   flight f;
   f.fallback = (kept_space){0}; /* few rays are in no packets */
   flight_begin(c, on, &all, &f);

@@ -18,7 +18,10 @@ typedef enum rays_order {
 /* Samples of a chunk, each by another traversal than its own. */
 enum { CHUNK_SAMPLES = 2 };
 
-enum { TRAVERSALS = SLAB_TRAVERSAL_SORTED + 1, TRAVERSALS_TRIED = 1 + CHUNK_SAMPLES, RAYS_ORDERS = RAYS_SCATTERED + 1 };
+/* Brute force, which casts choose in a small scene, and no option asks for. */
+#define TRAVERSAL_FLAT ((slab_traversal)(SLAB_TRAVERSAL_SORTED + 1))
+
+enum { TRAVERSALS = SLAB_TRAVERSAL_SORTED + 2, TRAVERSALS_TRIED = 1 + CHUNK_SAMPLES, RAYS_ORDERS = RAYS_SCATTERED + 1 };
 
 /* Results so far of casts of one query, with rays in one order, on one device. */
 typedef struct traversal_choice {

@@ -59,7 +59,7 @@ typedef struct device_worker {
   os_thread thread;
   traversal_choice traversal_choice;
   hits_known hits;      /* known number of hits per ray, where hits are collected */
-  flat_choice flat;     /* whether single rays test all primitives */
+  flat_choice flat;     /* whether rays may test all primitives */
   offer offered;        /* without what the cast cannot use */
   uint32_t bound, size; /* rays of a launch: the maximum, and the size of the next */
   double rate;          /* rays per second; 0: not known yet */

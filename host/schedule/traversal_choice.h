@@ -9,7 +9,7 @@
 #include "record/traversals.h"
 #include "slabcast.h"
 
-/* Whether single rays test all primitives, as in a small scene. */
+/* Whether rays may test all primitives, as in a small scene. */
 typedef enum flat_choice {
   FLAT_NEVER,
   FLAT_BY_ORDER,  /* where the order of the rays is one for which that is mostly faster */

@@ -144,7 +144,7 @@ static outcome cast_set(set which, pace_of *pace) {
 /* For rays of a traversal that is not named: 120 ns. */
 static double packets_lead(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 100 : 120; }
 static double packets_lag(slab_traversal k, size_t at) {
-  return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 400 : k == SLAB_TRAVERSAL_SINGLE ? 200 : 120;
+  return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 400 : k == SLAB_TRAVERSAL_SINGLE || k == TRAVERSAL_FLAT ? 200 : 120;
 }
 static double packets_win(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 50 : 120; }
 static double packets_lead_first(slab_traversal k, size_t at) {
@@ -154,6 +154,7 @@ static double packets_lead_first(slab_traversal k, size_t at) {
                                        : 120;
 }
 static double one_by_one_leads(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_SINGLE ? 100 : 120; }
+static double brute_force_leads(slab_traversal k, size_t at) { return (void)at, k == TRAVERSAL_FLAT ? 100 : 120; }
 static double rays_meet_nothing(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 3 : 2; }
 
 /* ---- */
@@ -203,16 +204,39 @@ static void samples_choose_what_is_faster_over_all(void **state) {
   free(rays);
 }
 
-/* Single rays, which test all primitives there. */
 static void scattered_rays_of_small_scenes_begin_by_brute_force(void **state) {
   (void)state;
   slab_ray *rays = rays_of(ANYWHERE);
   traversal_memory memory = {0};
-  const outcome o = cast_mixed_in(FLAT_BY_RESULTS, &memory, rays, RAYS, one_by_one_leads);
-  assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 16 * 15, RAYS - RAYS / 256);
+  const outcome o = cast_mixed_in(FLAT_BY_RESULTS, &memory, rays, RAYS, brute_force_leads);
+  assert_in_range(o.rays[TRAVERSAL_FLAT], RAYS / 16 * 15, RAYS - RAYS / 256);
   assert_int_equal(o.rays[SLAB_TRAVERSAL_PACKETS], 0);
   const outcome unlearned = cast_mixed_in(FLAT_BY_ORDER, &memory, rays, RAYS, packets_lag);
-  assert_int_equal(unlearned.rays[SLAB_TRAVERSAL_SINGLE], RAYS);
+  assert_int_equal(unlearned.rays[TRAVERSAL_FLAT], RAYS);
+  free(rays);
+}
+
+/* Through the BVH, beside brute force and interleaved rays. */
+static void single_rays_of_small_scenes_are_found(void **state) {
+  (void)state;
+  static const set sets[] = {ANY_WAY, ANYWHERE};
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    slab_ray *rays = rays_of(sets[i]);
+    traversal_memory memory = {0};
+    cast_mixed_in(FLAT_BY_RESULTS, &memory, rays, RAYS, one_by_one_leads);
+    const outcome o = cast_mixed_in(FLAT_BY_RESULTS, &memory, rays, RAYS, one_by_one_leads);
+    assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 16 * 14, RAYS);
+    free(rays);
+  }
+}
+
+/* Too few to see their order. */
+static void a_few_rays_of_small_scenes_test_all_primitives(void **state) {
+  (void)state;
+  slab_ray *rays = rays_of(ANYWHERE);
+  traversal_memory memory = {0};
+  assert_int_equal(cast_mixed_in(FLAT_BY_RESULTS, &memory, rays, 64, packets_lag).rays[TRAVERSAL_FLAT], 64);
+  assert_int_equal(cast_mixed(&memory, rays, 64, packets_lag).rays[SLAB_TRAVERSAL_SINGLE], 64);
   free(rays);
 }
 
@@ -301,24 +325,24 @@ static void lists_of_small_scenes_take_turns(void **state) {
     bool unlikely;
     slab_traversal first;
   } cases[] = {{CAMERA, false, SLAB_TRAVERSAL_PACKETS},
-               {ANYWHERE, false, SLAB_TRAVERSAL_SINGLE},
+               {ANYWHERE, false, TRAVERSAL_FLAT},
                {ANYWHERE, true, SLAB_TRAVERSAL_INTERLEAVED}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     slab_ray *rays = rays_of(cases[i].rays);
     traversal_memory memory = {0};
-    outcome o = cast_lists(cases[i].unlikely, &memory, rays, CALL - 1, one_by_one_leads);
+    outcome o = cast_lists(cases[i].unlikely, &memory, rays, CALL - 1, brute_force_leads);
     assert_int_equal(o.rays[cases[i].first], CALL - 1);
-    for (int k = 0; k < 6; k++) cast_lists(cases[i].unlikely, &memory, rays, CALL, one_by_one_leads);
+    for (int k = 0; k < 6; k++) cast_lists(cases[i].unlikely, &memory, rays, CALL, brute_force_leads);
     unsigned best = 0;
     for (int k = 0; k < CALLS; k++) {
-      o = cast_lists(cases[i].unlikely, &memory, rays, CALL, one_by_one_leads);
-      best += o.rays[SLAB_TRAVERSAL_SINGLE] == CALL;
+      o = cast_lists(cases[i].unlikely, &memory, rays, CALL, brute_force_leads);
+      best += o.rays[TRAVERSAL_FLAT] == CALL;
       assert_int_equal(o.trials, 0);
     }
     assert_in_range(best, CALLS / 100 * 92, CALLS - 1);
     for (int k = 0; k < 600; k++) cast_lists(cases[i].unlikely, &memory, rays, CALL, packets_lag); /* other rays */
     o = cast_lists(cases[i].unlikely, &memory, rays, CALL, packets_lag);
-    assert_int_equal(o.rays[cases[i].rays == CAMERA ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED], CALL);
+    assert_int_equal(o.rays[cases[i].rays == CAMERA ? TRAVERSAL_FLAT : SLAB_TRAVERSAL_INTERLEAVED], CALL);
     free(rays);
   }
 }
@@ -624,6 +648,8 @@ int main(void) {
       cmocka_unit_test(change_between_casts_is_noticed),
       cmocka_unit_test(small_casts_are_tried_once_there_were_many),
       cmocka_unit_test(scattered_rays_of_small_scenes_begin_by_brute_force),
+      cmocka_unit_test(single_rays_of_small_scenes_are_found),
+      cmocka_unit_test(a_few_rays_of_small_scenes_test_all_primitives),
       cmocka_unit_test(brute_force_that_lags_is_left),
       cmocka_unit_test(cameras_of_small_scenes_begin_in_packets),
       cmocka_unit_test(slow_rays_are_sorted_from_the_first_on_next_time),
