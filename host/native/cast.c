@@ -69,7 +69,7 @@ struct native_flight {
   flight *next; /* of idle ones */
   const chunk *of;
   const device_scene *on;
-  const native_scene *scene, *beside; /* beside: for brute force, where rays may be cast so; else NULL */
+  const native_scene *scene, *beside; /* beside: for TRAVERSAL_FLAT; NULL where nothing chooses that */
   const native_variant *flat, *compressed, *attributes; /* NULL: not used */
   const native_variant *own;                            /* of a wide BVH, where `has_own`; else NULL */
   bool has_own; /* rays have masks, worlds or hits to begin after of their own: the variants above know them */
@@ -541,7 +541,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->of = of;
   f->on = on;
   f->scene = on->state->uploaded;
-  f->beside = of->flat ? on->state->beside : NULL;
+  f->beside = on->state->beside;
   f->far = c->far;
   f->rays = c->set != NULL || c->far != NULL ? NULL : c->rays + of->first;
   f->results = c->sums != NULL ? f->summed.bytes : c->collected == NULL ? chunk_results(c, of) : NULL;
@@ -732,8 +732,7 @@ slab_status native_settle(const device_scene *on, chunk *of) {
 
 /* In one piece, but for brute force. */
 slab_status native_few(const cast *c, const device_scene *on, bool flat, chunk_outcome *outcome) {
-  const chunk all = {
-      .count = (uint32_t)c->n, .traversal = flat ? TRAVERSAL_FLAT : SLAB_TRAVERSAL_INTERLEAVED, .flat = flat};
+  const chunk all = {.count = (uint32_t)c->n, .traversal = flat ? TRAVERSAL_FLAT : SLAB_TRAVERSAL_INTERLEAVED};
   flight f;
   f.fallback = (kept_space){0}; /* few rays are in no packets */
   flight_begin(c, on, &all, &f);

@@ -30,7 +30,6 @@ typedef struct chunk {
   size_t first;
   uint32_t count;
   slab_traversal traversal;
-  bool flat; /* TRAVERSAL_FLAT may be chosen: the scene has what that takes beside its BVH */
   chunk_sample samples[CHUNK_SAMPLES];
   hits_known known; /* known number of hits per ray, for collecting */
   void *flight;     /* the backend's own, from the first begin of a call to settle */

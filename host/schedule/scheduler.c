@@ -59,7 +59,6 @@ typedef struct device_worker {
   os_thread thread;
   traversal_choice traversal_choice;
   hits_known hits;      /* known number of hits per ray, where hits are collected */
-  flat_choice flat;     /* whether rays may test all primitives */
   offer offered;        /* without what the cast cannot use */
   uint32_t bound, size; /* rays of a launch: the maximum, and the size of the next */
   double rate;          /* rays per second; 0: not known yet */
@@ -271,7 +270,6 @@ static void traversal_choice_open(device_worker *w) {
   const cast *c = w->cast_job->cast;
   const slab_scene_stats *stats = &w->on.scene->stats;
   w->offered = offered_now(w);
-  w->flat = flat_choice_of(w);
   const traversal_task task = {.query = c->query,
                                .wanted = traversal_wanted(w),
                                .traversals = w->offered.traversals,
@@ -284,7 +282,7 @@ static void traversal_choice_open(device_worker *w) {
                                .compute_units = w->on.device->info.compute_units,
                                .ready = w->on.device->backend->ready,
                                .mixes = w->on.device->backend->mixes,
-                               .flat = w->flat,
+                               .flat = flat_choice_of(w),
                                .flat_likely = is_flat_likely(w->on.scene)};
   os_mutex_lock(&w->on.device->lock);
   w->traversal_choice = traversal_choice_begin(&task, &w->on.state->learned);
@@ -330,7 +328,6 @@ static bool take(device_worker *w, chunk *to, chunk_choice *chosen) {
     to->count = chosen->count;
     to->traversal = chosen->traversal;
     memcpy(to->samples, chosen->samples, sizeof to->samples);
-    to->flat = w->flat != FLAT_NEVER;
     to->known = w->hits;
     if (c->offsets != NULL) status = bound_hits(c, w->on.device, to->first, &to->count);
     if (c->sums != NULL) to->count = whole_parts(c->sums, to->first, to->count);
