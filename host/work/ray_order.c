@@ -94,7 +94,7 @@ static inline rays_order order_of(const seen_rays *seen, size_t n, const float l
     slab_ray made[2];
     const slab_ray *ray = see(seen, place_of(n, n > 1, i), n > 1 ? 2 : 1, made), *next = n > 1 ? ray + 1 : ray;
     const float tangent = tangent_squared(ray, next);
-    near += key_of(&g, ray) >> shift == key_of(&g, next) >> shift;
+    near += near < SAMPLES_NEAR && key_of(&g, ray) >> shift == key_of(&g, next) >> shift;
     alike += tangent < ALIKE;
     close += tangent < CLOSE;
     of_a_point += tangent < ALIKE && memcmp(ray->origin, next->origin, sizeof ray->origin) == 0;
