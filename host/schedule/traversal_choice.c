@@ -76,12 +76,13 @@
 /* Lists in small scenes: by brute force each has other places in the space than by the BVH, so the two are not mixed.
  * Nor are there trials. The hits of each chunk of a call but the first need memory that the system has to clear. So
  * 2,048 rays took 20 times as long as in one chunk with others. Instead whole chunks take turns. Once the rays are more
- * than TURNS_PAY each candidate gets TURNS_NEW. Then one chunk in TURNS_NEAR is cast by another than the best, or in
- * TURNS_FAR by one that is far behind. */
+ * than TURNS_PAY each candidate gets TURNS_NEW: the first call's two chunks, a short one and one that needs memory,
+ * show no usual speed. Then one chunk in TURNS_NEAR is cast by another than the best, or in TURNS_FAR by one that is
+ * far behind. TURNS_NEW is even and the others are odd, since the two chunks of a call may take unlike times. */
 #define TURNS_PAY 16384u
-#define TURNS_NEW 2.0
-#define TURNS_NEAR 32u
-#define TURNS_FAR 256u
+#define TURNS_NEW 4.0
+#define TURNS_NEAR 31u
+#define TURNS_FAR 257u
 
 /* Rays that are sorted at once. Fewer rays gain less; more take longer to cancel.
  *
@@ -387,17 +388,16 @@ void traversal_choice_learn(traversal_choice *t, const chunk_choice *c, uint32_t
 
 /* Calls of few rays are too short for chunks and samples. Now and then FEW_STREAK calls in a row are cast by the way
  * that would not be chosen, then as many by the other. All but the first FEW_WARM of each are timed: a kernel whose
- * code is not in the caches takes up to twice as long. A streak begins by chance, since calls on several scenes may
- * come in turns. It begins at one call in FEW_NEW until FEW_KNOWN calls were timed, then in FEW_NEAR, and in FEW_FAR
- * where the other way is far behind. Other calls write to no place that threads share: they would wait for each other
- * longer than a ray takes. */
-#define FEW_STREAK 6u
-#define FEW_WARM 2u
-#define FEW_NEW 64u
-#define FEW_NEAR 512u
-#define FEW_FAR 4096u
-#define FEW_KNOWN 64u
-#define FEW_WEIGHT 64u     /* of the mean, against a call's 1 */
+ * code is not in the caches takes up to twice as long, and one whose branches are not learned 1.1 times. A streak
+ * begins by chance, since calls on several scenes may come in turns. It begins at one call in FEW_NEW until FEW_KNOWN
+ * calls of each were timed, at some places of a picture, then in FEW_NEAR, and in FEW_FAR where the other way is far
+ * behind. Other calls write to no place that threads share: they would wait for each other longer than a ray takes. */
+#define FEW_STREAK 64u
+#define FEW_WARM 32u
+#define FEW_NEW 512u
+#define FEW_NEAR 4096u
+#define FEW_FAR 65536u
+#define FEW_KNOWN 256u     /* the mean's weight, too, against a call's 1 */
 #define FEW_DISTURBED 4.0f /* a call counts as this many times the mean at most */
 
 static float few_mean(const few_time *t) { return atomic_load_explicit(&t->mean, memory_order_relaxed); }
@@ -428,8 +428,8 @@ few_turn few_choice_next(few_choice *f, bool likely) {
 void few_choice_learn(few_choice *f, bool flat, double seconds) {
   few_time *t = flat ? &f->flat : &f->tree;
   const float mean = few_mean(t), most = FEW_DISTURBED * mean, now = (float)seconds;
-  const uint32_t calls = few_calls(t), weight = calls < FEW_WEIGHT ? calls : FEW_WEIGHT;
+  const uint32_t calls = few_calls(t);
   const float counted = calls > 0 && now > most ? most : now;
-  atomic_store_explicit(&t->mean, mean + (counted - mean) / (float)(weight + 1), memory_order_relaxed);
+  atomic_store_explicit(&t->mean, mean + (counted - mean) / (float)(calls + 1), memory_order_relaxed);
   atomic_store_explicit(&t->calls, calls < FEW_KNOWN ? calls + 1 : calls, memory_order_relaxed);
 }
