@@ -16,6 +16,6 @@ device_scene device_scene_of(const snapshot *, uint32_t nth);
 bool device_scene_has_traversals(const device_scene *);
 
 /* Whether brute force beside a BVH suits rays of which nothing is known. */
-static inline bool is_flat_likely(const snapshot *scene) { return scene->beside_work <= FLAT_MOST / 4; }
+static inline bool is_flat_likely(const snapshot *scene) { return scene->beside_work <= BESIDE_MOST / 5; }
 
 #endif

@@ -29,7 +29,7 @@ static const tuning cpu = {
     .flat_work = {[SLAB_SPHERE] = 1, [SLAB_BOX] = 1, [SLAB_OBB] = 1, [SLAB_TRIANGLE] = 1},
     /* The processor with one lane, Zen 3: both are as fast at 8 to 11 boxes, spheres and oriented boxes. */
     .ready_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
-    /* 384 boxes, 64 spheres, 64 oriented boxes or 128 triangles on the processor with 8 lanes. Up to these numbers
+    /* 528 boxes, 88 spheres, 88 oriented boxes or 176 triangles on the processor with 8 lanes. Up to these numbers
      * brute force is as fast for some rays (bench/results/small_scenes.txt). */
     .beside_work = {[SLAB_SPHERE] = 6, [SLAB_BOX] = 1, [SLAB_OBB] = 6, [SLAB_TRIANGLE] = 3},
 };

@@ -8,6 +8,8 @@
 
 /* A number that has many divisors. */
 #define FLAT_MOST 384u
+/* And one that is whole blocks of 8 of any kind of primitives, by beside_work. */
+#define BESIDE_MOST 528u
 /* The largest group size in tuning.c, in work-items. */
 #define WORK_GROUP 64
 
@@ -31,7 +33,7 @@ struct tuning {
 };
 
 /* Work of brute force beside a BVH at most: twice as much where twice as many lanes do it. */
-static inline uint64_t beside_most(const device *d) { return FLAT_MOST * (d->info.lane_width > BVH_WIDTH ? 2u : 1u); }
+static inline uint64_t beside_most(const device *d) { return BESIDE_MOST * (d->info.lane_width > BVH_WIDTH ? 2u : 1u); }
 
 const tuning *tuning_of(slab_device_type);
 
