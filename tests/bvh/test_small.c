@@ -63,6 +63,34 @@ static void brute_force_ends_where_the_table_says(void **state) {
   slab_context_destroy(context);
 }
 
+/* Boxes of 2D. */
+static void add_rectangles(slab_scene *scene, uint32_t count) {
+  scene_geometry made;
+  assert_int_equal(scene_build("boxes", count, 1, &made), 0);
+  slab_box *boxes = made.shapes;
+  for (uint32_t i = 0; i < count; i++) {
+    boxes[i].lower[2] = -INFINITY;
+    boxes[i].upper[2] = INFINITY;
+  }
+  assert_ok(scene_geometry_add(scene, &made, NULL, NULL));
+  scene_geometry_free(&made);
+}
+
+static void brute_force_of_rectangles_ends_later(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  const device *d = &context->devices[0];
+  const uint32_t most = (chooses(d) ? 2 : 1) * most_of(d, "boxes");
+  for (uint32_t more = 0; more <= 1; more++) {
+    slab_scene *scene = harness_scene(context);
+    add_rectangles(scene, most + more);
+    assert_ok(slab_scene_commit(scene, NULL));
+    assert_brute_force(scene, d, more == 0);
+    slab_scene_destroy(scene);
+  }
+  slab_context_destroy(context);
+}
+
 /* No BVH has planes, so that any number of them needs none. */
 static void planes_need_no_bvh(void **state) {
   (void)state;
@@ -207,6 +235,7 @@ static void few_rays_learn_for_the_next_refit_too(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(brute_force_ends_where_the_table_says),
+      cmocka_unit_test(brute_force_of_rectangles_ends_later),
       cmocka_unit_test(planes_need_no_bvh),
       cmocka_unit_test(work_counts_blocks_of_what_is_there),
       cmocka_unit_test(no_other_build_has_brute_force_beside_it),
