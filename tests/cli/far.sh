@@ -100,7 +100,7 @@ expect_same far.csv other.csv
 quiet slabcast near "${near[@]}" --points near_points.csv -o near.ply
 quiet slabcast near "${far[@]}" --points far_points.csv -o far.ply
 far ply near.ply far.ply 3
-box=(--lower "-8,-8,-8" --upper 8,8,8)
+box=(--lower "-8,-8,-8" --upper "8,8,8")
 there=(--lower "$(away -8,-8,-8)" --upper "$(away 8,8,8)")
 for query in inside winding distance; do
   slabcast inside "${near[@]}" --grid 5x6x7 "${box[@]}" --query $query -o near.csv

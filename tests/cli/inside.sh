@@ -57,7 +57,7 @@ slabcast inside --mesh open.obj --points open.txt --query number -o - --out text
   fail "other winding numbers"
 expect_exit 0 slabcast inside --mesh open.obj --points open.txt --query number --check --json -
 expect_stderr "4 points checked, 0 mismatches (oracle: " " 0 wrong"
-grep -q '"query": "number"' out && grep -q '"inside": 1,' out || fail "no count in the summary: $(<out)"
+{ grep -q '"query": "number"' out && grep -q '"inside": 1,' out; } || fail "no count in the summary: $(<out)"
 expect_inside $'number\n1\n2\n1\n0\n0\n1' "${both[@]}" --query number
 expect_refusal 1 "geometry 0 is of an instance whose model has an open mesh" \
   slabcast inside --instances <(echo 1 0 0 0 0 1 0 0 0 0 1 0) --of open.obj --points open.txt --query number

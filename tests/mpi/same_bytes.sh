@@ -52,7 +52,7 @@ same 3 own_shard.npy "${flat[@]}" --rays rays.npy --masks masks.npy --after afte
 for other in masks.npy closest.npy; do expect_other one.own.npy one.$other; done
 
 # ---- worlds: every rank reads its part of them, and hears of rank 0 how many the scene has ----
-for ((i = 0; i < 24; i++)); do echo "1 0 0 $((i % 6 * 3 - 7))  0 1 0 $((i / 6 * 3 - 5))  0 0 1 $((i % 4))"; done >many_places.txt
+for ((i = 0; i < 24; i++)); do echo "1 0 0 $((i % 6 * 3 - 7))  0 1 0 $((3 * (i / 6) - 5))  0 0 1 $((i % 4))"; done >many_places.txt
 for ((i = 0; i < 24; i++)); do echo $((i * 5 % 8)); done >place_worlds.txt
 for ((i = 0; i < 1003; i++)); do echo $((i * i % 8)); done | "$make_npy" u '<u4' '(1003,)' False >worlds.npy
 npy_data worlds.npy >worlds.raw

@@ -4,7 +4,7 @@
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-debian_begin
+debian_begin system
 
 # inside COMMAND: sets `seen` to its exit code there.
 inside() {

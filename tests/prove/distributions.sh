@@ -3,7 +3,7 @@
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-debian_begin
+debian_begin system
 # Intel's driver, fetched by this machine: that Debian may reach no registry but its own.
 drivers=$(tools/roots.sh get intel)
 mkdir -p "$system/root/.cache/slabcast/roots"
