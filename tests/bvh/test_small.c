@@ -45,34 +45,37 @@ static void assert_brute_force(slab_scene *scene, const device *d, bool there) {
   assert_true((s->states[0].beside != NULL) == (chooses(d) && there));
 }
 
+typedef void add_primitives(slab_scene *, const char *name, uint32_t count, uint32_t *geometry);
+
+static void assert_ends_at(slab_context *context, add_primitives *add_some, const char *name, uint32_t most) {
+  for (uint32_t more = 0; more <= 1; more++) {
+    slab_scene *scene = harness_scene(context);
+    add_some(scene, name, most + more, NULL);
+    assert_ok(slab_scene_commit(scene, NULL));
+    assert_brute_force(scene, &context->devices[0], more == 0);
+    slab_scene_destroy(scene);
+  }
+}
+
 /* A kind that the table lacks would be tested one by one however many there are. */
 static void brute_force_ends_where_the_table_says(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  const device *d = &context->devices[0];
-  for (int kind = 1; kind < KINDS; kind++) {
-    const uint32_t most = most_of(d, names[kind]);
-    for (uint32_t more = 0; more <= 1; more++) {
-      slab_scene *scene = harness_scene(context);
-      add(scene, names[kind], most + more, NULL);
-      assert_ok(slab_scene_commit(scene, NULL));
-      assert_brute_force(scene, d, more == 0);
-      slab_scene_destroy(scene);
-    }
-  }
+  for (int kind = 1; kind < KINDS; kind++)
+    assert_ends_at(context, add, names[kind], most_of(&context->devices[0], names[kind]));
   slab_context_destroy(context);
 }
 
 /* Boxes of 2D. */
-static void add_rectangles(slab_scene *scene, uint32_t count) {
+static void add_rectangles(slab_scene *scene, const char *boxes_name, uint32_t count, uint32_t *geometry) {
   scene_geometry made;
-  assert_int_equal(scene_build("boxes", count, 1, &made), 0);
+  assert_int_equal(scene_build(boxes_name, count, 1, &made), 0);
   slab_box *boxes = made.shapes;
   for (uint32_t i = 0; i < count; i++) {
     boxes[i].lower[2] = -INFINITY;
     boxes[i].upper[2] = INFINITY;
   }
-  assert_ok(scene_geometry_add(scene, &made, NULL, NULL));
+  assert_ok(scene_geometry_add(scene, &made, NULL, geometry));
   scene_geometry_free(&made);
 }
 
@@ -80,14 +83,7 @@ static void brute_force_of_rectangles_ends_later(void **state) {
   (void)state;
   slab_context *context = harness_context();
   const device *d = &context->devices[0];
-  const uint32_t most = (chooses(d) ? 2 : 1) * most_of(d, "boxes");
-  for (uint32_t more = 0; more <= 1; more++) {
-    slab_scene *scene = harness_scene(context);
-    add_rectangles(scene, most + more);
-    assert_ok(slab_scene_commit(scene, NULL));
-    assert_brute_force(scene, d, more == 0);
-    slab_scene_destroy(scene);
-  }
+  assert_ends_at(context, add_rectangles, "boxes", (chooses(d) ? 2 : 1) * most_of(d, "boxes"));
   slab_context_destroy(context);
 }
 
